@@ -15,7 +15,7 @@ HASHED := --quiet --disable-pip-version-check --no-deps --require-hashes
 COMPILE := $(SUPPLY)/bin/pip-compile --quiet --upgrade --generate-hashes --strip-extras --no-annotate \
 	--no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
 	--unsafe-package ai-psychiatrist
-IMAGE_EXTRAS := anthropic evaluation few-shot fuzzy google jobs oidc reader spreadsheets telemetry
+IMAGE_EXTRAS := anthropic evaluation few-shot fuzzy google jobs oidc reader telemetry
 RUN_STAMP := $(STAMPS)/run
 DEV_STAMP := $(STAMPS)/dev
 DOCS_STAMP := $(STAMPS)/docs

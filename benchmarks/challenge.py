@@ -80,7 +80,7 @@ def rows(document: Document) -> Iterator[str]:
 
 
 def page_rows(document: Document) -> Iterator[str]:
-    """Yield the rows that stand in `docs/challenge.md`."""
+    """Yield the rows that stand in `docs/evaluation.md`."""
     for system in document["systems"]:
         cells = (_cell(system["all"][figure]) for figure in _OF_PAGE)
         yield f"| {system['name']} | {' | '.join(cells)} |"

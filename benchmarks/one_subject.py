@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     async def run() -> Measurement:
         async with SUBJECTS[options.subject](options.url) as subject:
-            # As docs/python.md advises programs that assess much; the server does so itself.
+            # As docs/http.md advises programs that assess much; the server does so itself.
             gc.collect()
             gc.freeze()
             gc.set_threshold(100_000)

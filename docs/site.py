@@ -18,18 +18,8 @@ from mkdocs.exceptions import PluginError
 ROOT: Final = Path(__file__).parents[1]
 LAID_OUT: Final = ROOT / "build" / "pages"
 ORDER: Final = (
-    *("start", "how-it-works", "review", "backup", "http", "doors", "many", "python"),
-    *(
-        "evaluation",
-        "how-sure",
-        "reader",
-        "few-shot",
-        "challenge",
-        "validation",
-        "interview",
-        "interchange",
-    ),
-    *("configuration", "privacy-and-safety", "architecture"),
+    *("start", "review", "interview", "how-it-works", "how-sure", "evaluation", "validation"),
+    *("http", "operations", "privacy", "backup", "configuration"),
 )
 """The pages of `docs/` as they are read; others follow."""
 

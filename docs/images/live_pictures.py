@@ -60,7 +60,8 @@ def _take(browser: Browser, url: str) -> None:
     ada.select_option("#speakers tr >> nth=1 >> select", "participant")
     ada.select_option("#speakers tr >> nth=0 >> select", "interviewer")
     short = (EXAMPLES / "short_interview.txt").read_text("utf-8")
-    paths = [_begun(ada, url), *(_pasted(ada, url, text) for text in (_LABELLED, short))]
+    named = ((_LABELLED, "P-001"), (short, "P-002"))
+    paths = [_begun(ada, url), *(_pasted(ada, url, text, study_id) for text, study_id in named)]
     ada.goto(f"{url}{paths[0]}/rate")
     ada.wait_for_selector("#rating")
     ada.keyboard.press("3")
@@ -76,7 +77,8 @@ def _take(browser: Browser, url: str) -> None:
     _picture(ada, "live_ratings.png")
     ada.goto(f"{url}/agreement")
     _picture(ada, "live_agreement.png")
-    _pasted(ada, url, NAMELESS.replace("Kit", "Interviewer").replace("Robin", "Patient"))
+    unrated = NAMELESS.replace("Kit", "Interviewer").replace("Robin", "Patient")
+    _pasted(ada, url, unrated, "P-003")
     ada.goto(f"{url}/")
     _picture(ada, "live_cohort.png")
 
@@ -113,9 +115,10 @@ def _begun(page: Page, url: str) -> str:
     return _place(page, url)
 
 
-def _pasted(page: Page, url: str, text: str) -> str:
+def _pasted(page: Page, url: str, text: str, study_id: str) -> str:
     page.goto(f"{url}/new")
     page.fill("#text", text)
+    page.fill("#subject", study_id)
     page.click("#assess")
     return _place(page, url)
 

@@ -1,7 +1,7 @@
 """PHQ-8 assessments of interview transcripts, every score carried by the participant's words.
 
 What is listed in `__all__` is the public interface, and is kept; each name is imported when it is
-first used. See docs/python.md.
+first used. See the section on Python of docs/http.md.
 """
 
 from importlib import import_module

@@ -138,15 +138,23 @@ def test_a_file_that_holds_no_interview_is_refused_with_what_to_do(
         page.locator(f"#failed:has-text('{told}')").wait_for()
 
 
-def test_whose_interview_it_is_is_said_to_readers_and_not_while_rating(site: Site) -> None:
+def test_the_study_id_is_the_title_of_each_page_and_in_no_history(site: Site) -> None:
     person = site.person()
     page = person.open("/new")
     page.fill("#text", TALK)
     page.fill("#subject", "P-001")
     page.click("#assess")
-    page.wait_for_selector("h1:has-text('Assessment of')")
+    page.wait_for_selector("h1:has-text('P-001')")
     path = page.url.removeprefix(site.url)
-    assert page.inner_text("h1").startswith("Assessment of P-001")
-    assert "P-001" not in page.title()
+    assert page.inner_text("h1").startswith("P-001 20")
     assert "P-001" in page.inner_text(".erase")
-    assert "P-001" not in person.open(f"{path}/rate").content()
+    titles = [page.title()]
+    assert person.open(f"{path}/rate").inner_text("h1").startswith("Rate: P-001 20")
+    titles.append(page.title())
+    page = person.open("/")
+    assert page.inner_text(".cohort th[scope=row]").startswith("P-001")
+    page.fill("#find input[name=subject]", "P-001")
+    page.click("text=Find")
+    page.wait_for_selector("#count:has-text('1 assessment of one study id')")
+    titles.append(page.title())
+    assert not any("P-001" in one for one in (*titles, page.url))

@@ -67,6 +67,15 @@ def test_axe_finds_nothing_in_any_state(site: Site) -> None:
         f"{held}/answers",
         said | {"question_id": "q2", "idempotency_key": "l", "version": 3},
     )
+    page = person.open("/")
+    page.check("#all")
+    assert page.locator("#chosen tbody input:checked").count() == 1
+    page.click("text=Erase …")
+    _is_open_to_all(person)
+    page = person.open("/")
+    page.click("#chosen >> text=Export")
+    page.wait_for_selector("h1:has-text('Nothing is chosen')")
+    _is_open_to_all(person)
     for path in ("/", "/?band=severe&state=failed", "/agreement", "/next", "/assessments/none"):
         person.open(path)
         _is_open_to_all(person)
@@ -94,6 +103,10 @@ def test_a_failed_assessment_is_open_to_all_and_tried_again_by_its_button(
         assert page.locator(".turn").count() == 18
         _is_open_to_all(person)
         first = page.url
+        person.open("/").wait_for_selector("#unread")
+        assert "not yet read" in page.inner_text(".danger-cell")
+        _is_open_to_all(person)
+        person.open(first.removeprefix(site.url))
         page.click("text=Try again")
         page.wait_for_url(lambda url: url != first and "/assessments/" in url)
         page.wait_for_selector("h1:not(:has-text('under way'))")

@@ -266,7 +266,9 @@ def _one_after_another(scripts: Sequence[Script]) -> Script:
 
 def _by_answer(scripts: dict[str, Script]) -> Script:
     def script(request: Request) -> Reply:
-        (said,) = (one for one in scripts if one in request.transcript)
+        # The question before it may read an earlier answer back.
+        found = (one for one in scripts if one in request.transcript)
+        said = max(found, key=request.transcript.rfind)
         return scripts[said](request)
 
     return script

@@ -51,6 +51,7 @@ items:
 """
 _ITEM: Final = """\
   {item}:
+    name: {topic}
     question: {question}
     clarifying: Of the past 14 days, how many were hard as to {topic}?
     second_ask: Once more about the last two weeks, how many days were hard as to {topic}?

@@ -27,7 +27,7 @@ MEND_HEAD = "UPDATE keys.audit_heads SET n = n - 1000"
 REMOVE_HEAD = "DELETE FROM keys.audit_heads"
 EDIT_END = "UPDATE audit SET seal = '' WHERE n = (SELECT max(n) FROM audit)"
 REMOVE_END = "DELETE FROM audit WHERE n = (SELECT max(n) FROM audit)"
-DOCS = Path(__file__).parents[2] / "docs" / "doors.md"
+DOCS = Path(__file__).parents[2] / "docs" / "privacy.md"
 NO_INTERVIEW = "A" * 32
 NOISE = b"nothing of use " * 400
 NO_KEYS = "ALTER TABLE keys.access_keys RENAME TO gone"
@@ -53,6 +53,7 @@ UNTRACED = {
     RouteKey("POST", "/v1/transcripts/preview"): "stores nothing",
     RouteKey("GET", "/new"): "an empty form",
     RouteKey("GET", "/login"): "an empty form",
+    RouteKey("POST", "/chosen/export"): "leads to the export, which has a row",
     RouteKey("GET", "/interview"): "the same to everybody",
     RouteKey(
         "GET", "/assessments/{assessment_id}/interview/progress"

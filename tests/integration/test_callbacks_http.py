@@ -3,7 +3,8 @@
 import asyncio
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,10 @@ from typing import Any
 import httpx
 from standardwebhooks import Webhook
 
+from ai_psychiatrist.jobs.webhooks import Webhooks
 from tests.fakes.webhook_receiver import Receiver, receiving
 from tests.integration.running_app import client_of, settings_with
+from tests.integration.test_webhooks import Clock, settings_for, stores_in
 from tests.patience import wait_until
 
 SECRET = "0123456789abcdef0123456789abcdef"
@@ -24,8 +27,21 @@ def moment_of(written: str) -> datetime:
     return datetime.fromisoformat(written)
 
 
-def told(folder: Path, ask: Callable[[httpx.Client, Receiver], Any], count: int) -> list[Any]:
-    """Return what the receiver got, once so many calls came; each is signed, none has words."""
+async def nothing_later(_: Receiver) -> None:
+    """Let nothing happen after the server stopped."""
+
+
+def told(
+    folder: Path,
+    ask: Callable[[httpx.Client, Receiver], Any],
+    count: int,
+    later: Callable[[Receiver], Awaitable[None]] = nothing_later,
+    **more: str,
+) -> list[Any]:
+    """Return what the receiver got, once so many calls came; each is signed, none has words.
+
+    `later`: what happens once the server has stopped. `more`: further settings of it.
+    """
 
     def serve(receiver: Receiver, loop: asyncio.AbstractEventLoop) -> None:
         settings = settings_with(
@@ -34,6 +50,7 @@ def told(folder: Path, ask: Callable[[httpx.Client, Receiver], Any], count: int)
             JOBS_WEBHOOK_HOSTS=receiver.place,
             JOBS_WEBHOOK_SECRET=SECRET,
             JOBS_WEBHOOK_ALLOW_HTTP="true",
+            **more,
         )
         with client_of(settings) as client:
             ask(client, receiver)
@@ -46,7 +63,8 @@ def told(folder: Path, ask: Callable[[httpx.Client, Receiver], Any], count: int)
                 head = call.headers
                 assert abs(int(head["webhook-timestamp"]) - time.time()) < 60
                 Webhook(SECRET.encode()).verify(call.body, dict(head))
-                assert b"canary" not in call.body
+            await later(receiver)
+            assert not any(b"canary" in call.body for call in receiver.calls)
             return [json.loads(call.body) for call in receiver.calls]
 
     return asyncio.run(run())
@@ -103,6 +121,45 @@ def test_batch_tells_of_each_job(tmp_path: Path) -> None:
     batch = begun[0]
     assert {event["data"]["batch_id"] for event in events} == {batch["batch_id"]}
     assert {event["data"]["job_id"] for event in events} == {job["job_id"] for job in batch["jobs"]}
+
+
+def test_receiver_is_reminded_after_a_restart_of_danger_that_nobody_has_read(
+    tmp_path: Path,
+) -> None:
+    """The server ends two jobs and stops; another process, half an hour later, tells of one."""
+    dangerous = {"transcript_text": "Participant: I think about killing myself. canary."}
+    settings = {"DANGER_REMIND_MINUTES": "30"}
+    jobs: list[str] = []
+
+    def ask(client: httpx.Client, receiver: Receiver) -> None:
+        body = {
+            "requests": [dangerous | {"subject": "Study 7"}, dangerous],
+            "callback_url": receiver.url,
+        }
+        jobs.extend(one["job_id"] for one in client.post("/v1/batches", json=body).json()["jobs"])
+
+        def is_told() -> bool:
+            found = (client.get(f"/v1/jobs/{job}").json() for job in jobs)
+            return all(one["callback"]["state"] == "delivered" for one in found)
+
+        wait_until(is_told)
+        read = client.post(f"/v1/assessments/{jobs[1]}/acknowledgements", json={})
+        assert read.status_code == 201, read.text
+
+    async def later(receiver: Receiver) -> None:
+        for minutes, count in ((29, 2), (31, 3), (90, 3)):
+            clock, hosts = Clock(minutes * 60), settings_for(receiver.place, secret=SECRET)
+            with closing(stores_in(tmp_path)) as stores:
+                process = Webhooks(settings=hosts, stores=stores, now=clock, look_seconds=0.02)
+                async with process.running():
+                    await asyncio.sleep(0.3)
+                    await receiver.came(count)
+            assert len(receiver.calls) == count
+
+    *_, event = told(tmp_path, ask, 2, later, **settings)
+    assert event["type"] == "assessment.unread"
+    assert (event["data"]["job_id"], event["data"]["subject"]) == (jobs[0], "Study 7")
+    assert (event["data"]["danger"], event["data"]["danger_group"]) == ("high", "read_now")
 
 
 def test_address_that_cannot_be_told_is_refused_before_anything_is_stored(tmp_path: Path) -> None:

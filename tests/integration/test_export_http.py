@@ -113,7 +113,7 @@ def test_bundles_come_one_a_line(client: httpx.Client) -> None:
 def test_ratings_are_none_before_anybody_rated(client: httpx.Client) -> None:
     answer = client.get("/v1/export", params={"what": "ratings", "format": "csv"})
     assert answer.status_code == 200
-    assert answer.text.startswith("assessment_id,number,rater,at,kind")
+    assert answer.text.startswith("assessment_id,subject,number,rater,at,kind")
     assert len(answer.text.splitlines()) == 1
     assert client.get("/v1/export", params={"what": "ratings"}).text == ""
 

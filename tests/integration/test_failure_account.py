@@ -13,7 +13,7 @@ from tests.integration.running_app import model_at
 INTERVIEW = b"Participant: I feel tired nearly every day.\n"
 NOBODY = "http://127.0.0.1:1"
 INVENTED = FAULTS["hallucinated_quotes"]
-README = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[2] / "docs" / "start.md"
 MISSING: Script = lambda _: Reply(status=404, raw_body=b'{"error": "model not found"}')  # noqa: E731
 BUSY: Script = lambda _: Reply(status=503, raw_body=b'{"error": "server busy"}')  # noqa: E731
 
@@ -70,7 +70,7 @@ def test_a_server_without_room_is_not_called_broken(tmp_path: Path) -> None:
         pytest.param(INVENTED, "ungrounded_evidence", "larger", id="quotes"),
     ],
 )
-def test_what_is_shown_is_in_the_table_of_the_readme(
+def test_what_is_shown_is_in_the_table_of_the_page(
     tmp_path: Path, script: Script, told: str, variable: str
 ) -> None:
     with ModelServerThread(script) as models:
@@ -80,7 +80,7 @@ def test_what_is_shown_is_in_the_table_of_the_readme(
         done = run_here(["assess", "-"], tmp_path, settings, stdin=INTERVIEW)
     assert told in done.err + done.out
     assert done.code == (1 if told == "ungrounded_evidence" else 3)
-    (row,) = [line for line in README.read_text("utf-8").splitlines() if f"`{told}`" in line]
+    (row,) = [line for line in PAGE.read_text("utf-8").splitlines() if f"`{told}`" in line]
     assert variable in row
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,23 @@ def test_receiver_is_told_of_each_hold_without_words(tmp_path: Path) -> None:
             "level": "high",
             "categories": ["suicidal_ideation"],
         }
+
+
+def test_receiver_is_told_at_once_and_not_at_the_next_look(tmp_path: Path) -> None:
+    """Each look comes two seconds after the one before, and each try is followed by one."""
+
+    waited: list[float] = []
+
+    def ask(client: httpx.Client, receiver: Receiver) -> None:
+        for number in range(1, 5):
+            answered(client, begin(client, callback_url=receiver.url), text=DANGER)
+            held_at = time.monotonic()
+            wait_until(lambda number=number: len(receiver.calls) == number)  # type: ignore[misc]
+            waited.append(time.monotonic() - held_at)
+
+    told(tmp_path, ask, 4)
+    # The first loads what sends them.
+    assert sum(waited[1:]) < 3
 
 
 def test_address_that_cannot_be_told_begins_no_interview(client: httpx.Client) -> None:
@@ -280,7 +298,8 @@ def test_only_an_interview_that_is_held_is_reopened_and_only_with_a_reason(
 def test_the_list_says_whose_interview_it_is_and_how_grave(client: httpx.Client) -> None:
     body = {"transcript_text": "Participant: I sleep badly.", "subject": "S-17"}
     stored = client.post("/v1/assessments", json=body).json()["assessment_id"]
-    page = client.post(f"/assessments/{stored}/interview", data={"protocol": "phq8"}).text
+    client.post(f"/assessments/{stored}/interview", data={"protocol": "phq8"})
+    page = client.get(f"/assessments/{stored}/interview").text
     token = re.findall(r"/interview#([\w-]+)", page)[0]
     client.post("/interview/session", json={"token": token})
     asked = client.get("/interview/state").json()
@@ -288,7 +307,8 @@ def test_the_list_says_whose_interview_it_is_and_how_grave(client: httpx.Client)
     client.post("/interview/answers", json={**sent, "idempotency_key": "k"})
     front = client.get("/").text
     line = next(row for row in front.split("<tr>") if f'href="/assessments/{stored}"><bdi>' in row)
-    assert ("<td>high</td>" in line, "S-17" in line, "<td>held</td>" in line) == (True,) * 3
+    now = "<td>held because of a sign of danger</td>"
+    assert ("<td>high</td>" in line, "S-17" in line, now in line) == (True,) * 3
     (path,) = re.findall(r'href="(/interviews/[^"]+)"', line)
     assert f'href="/assessments/{stored}"' in client.get(path).text
     assert f'href="{path}"' in client.get(f"/assessments/{stored}").text
@@ -329,7 +349,8 @@ def test_pages_show_held_interviews_first_and_reopen_one(client: httpx.Client) -
     assert re.search(rf"By <bdi>.*{re.escape(REASON)}", page)
     assert "<textarea" not in page
     # Somebody has looked; what was said there stays to be found.
-    assert "<td>held</td>" not in (front := client.get("/").text)
+    assert "<td>waiting for an answer</td>" in (front := client.get("/").text)
     assert path in front
+    assert "safety_hold" not in front + page
     gone = client.get(f"/interviews/{'x' * 32}")
     assert (gone.status_code, "there is no interview with this id" in gone.text) == (404, True)

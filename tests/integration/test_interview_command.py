@@ -6,6 +6,7 @@ import pty
 import re
 import select
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -14,7 +15,12 @@ import pytest
 
 from ai_psychiatrist.cli.interview_session import read_line
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.domain.interview import AnswerKind, AnswerOption, Question
+from ai_psychiatrist.domain.interview import (
+    AnswerKind,
+    AnswerOption,
+    Question,
+    QuestionPurpose,
+)
 from ai_psychiatrist.interview import protocol as protocols
 from tests.fakes.exchange import Reply
 from tests.fakes.interview_model import calling_tools
@@ -169,6 +175,37 @@ def test_line_is_a_letter_a_wording_words_or_the_wish_to_stop(
     assert (answer.option_id, answer.text, answer.is_stop) == meant
 
 
+@pytest.mark.parametrize(
+    ("line", "kind", "score"),
+    [
+        ("y", AnswerKind.CONFIRM, 1),
+        ("N", AnswerKind.REJECT, None),
+        ("a", AnswerKind.ANCHOR, 0),
+        ("b", AnswerKind.CONFIRM, 1),
+        ("d", AnswerKind.ANCHOR, 3),
+        ("x", AnswerKind.DECLINE, None),
+    ],
+)
+def test_letters_mean_the_four_answers_in_what_is_read_back_too(
+    line: str, kind: AnswerKind, score: int | None
+) -> None:
+    options = [
+        *(("Yes, so it is", AnswerKind.CONFIRM, 1), ("No", AnswerKind.REJECT, None)),
+        *(("Not at all", AnswerKind.ANCHOR, 0), ("Half the days", AnswerKind.ANCHOR, 2)),
+        *(("Every day", AnswerKind.ANCHOR, 3), ("I will not say", AnswerKind.DECLINE, None)),
+    ]
+    made = tuple(
+        AnswerOption(id=f"a{number}", text=text, kind=kind, score=score)
+        for number, (text, kind, score) in enumerate(options)
+    )
+    asked = replace(QUESTION, options=made, purpose=QuestionPurpose.READ_BACK)
+    chosen = asked.option(read_line(line, asked, version=1).option_id)
+    assert chosen is not None
+    assert (chosen.kind, chosen.score) == (kind, score)
+    assert list(asked.lettered) == ["y", "n"]
+    assert read_line("not at all", asked, version=1).text == "not at all"
+
+
 def test_line_that_is_no_text_is_refused() -> None:
     with pytest.raises(InputError):
         read_line("days \udcff", QUESTION, version=1)
@@ -226,7 +263,7 @@ def test_finished_interview_shows_its_report_again(tmp_path: Path) -> None:
 
 
 def test_what_is_unknown_is_left_unknown_and_told_by_the_status(tmp_path: Path) -> None:
-    answers = "x\n" * 2 + "I prefer not to say.\n" * 6 + "b\n" * 8
+    answers = "x\n" * 2 + "I prefer not to say.\n" * 6 + "n\n" * 8
     done = interview(tmp_path, "--protocol", "phq8", *script(tmp_path, answers))
     assert done.code == 1
     assert "unknown: declined" in done.out
@@ -234,13 +271,13 @@ def test_what_is_unknown_is_left_unknown_and_told_by_the_status(tmp_path: Path) 
 
 
 def test_no_after_a_refusal_stays_unknown(tmp_path: Path) -> None:
-    answers = "x\n" * 8 + "no\nnope\nb\nyes\nno\nyes\nskip\nI said no\nyes\na\nno\na\n"
+    answers = "x\n" * 8 + "no\nnope\nn\nyes\nno\nyes\nskip\nI said no\nyes\na\nno\na\n"
     done = interview(tmp_path, "--protocol", "phq8", "--json", *script(tmp_path, answers))
     assert scores(document(done)["report"]) == [None, None, None, None, None, None, 0, None]
 
 
 def test_correction_is_read_back_in_a_file_of_answers(tmp_path: Path) -> None:
-    answers = "b\nsorry, I meant most days\na\n" + "a\n" * 8
+    answers = "b\nsorry, I meant most days\ny\n" + "a\n" * 8
     done = interview(tmp_path, "--protocol", "phq8", "--json", *script(tmp_path, answers))
     assert scores(document(done)["report"]) == [2, 0, 0, 0, 0, 0, 0, 0]
 
@@ -408,6 +445,34 @@ def test_held_interviews_are_listed_first(tmp_path: Path) -> None:
         (ids[2], "done"),
         (ids[0], "paused"),
     ]
+
+
+def test_a_held_interview_is_reopened_by_a_command(tmp_path: Path) -> None:
+    answers = script(tmp_path, "I want to kill myself.")
+    held = id_in(interview(tmp_path, "--protocol", "phq8", *answers))
+    reopen = ("reopen", held, "--reason")
+    refused = [(" ", "reason"), ("y" * 2_001, "2000")]
+    for reason, said in refused:
+        done = interview(tmp_path, *reopen, reason)
+        assert (done.code, said in done.err) == (2, True)
+    assert interview(tmp_path, "reopen", held).code == 2
+    assert interview(tmp_path, *reopen, "Called back: safe at home.").code == 0
+    assert interview(tmp_path, *reopen, "Once more.").code == 2
+    assert interview(tmp_path, "reopen", "-" * 32, "--reason", "None.").code == 2
+    again = interview(tmp_path, "--resume", held, "--json", stdin="b\nstop\n")
+    report = document(again)["report"]
+    assert [(one["author"], one["reason"]) for one in report["reopenings"]] == [
+        ("local", "Called back: safe at home.")
+    ]
+    assert scores(report)[0] == 1
+    rows = run_here(["audit", "show", "--json"], tmp_path).out.splitlines()
+    done_by = [
+        (one["actor"], one["outcome"])
+        for one in map(json.loads, rows)
+        if one["action"] == "interview_reopened"
+    ]
+    assert done_by.count(("command", "done")) == 1
+    assert done_by.count(("command", "failed")) == len(refused) + 1
 
 
 def own_protocol(folder: Path, old: str = "", new: str = "") -> Path:

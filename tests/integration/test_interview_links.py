@@ -5,6 +5,7 @@ import re
 import sqlite3
 import time
 import uuid
+from base64 import urlsafe_b64decode
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -32,7 +33,7 @@ GUESSED = "A" * 32
 COOKIE = "aip_interview"
 OF_PERSON = {
     "": "state version spoken question messages progress changeable can_retry help texts",
-    "question": "id text options allows_free_text most_characters",
+    "question": "id text options allows_free_text most_characters noted closing",
     "question.options": "id text kind",
     "messages": "id speaker text turn",
     "progress": "number of",
@@ -387,11 +388,15 @@ def _assessed(client: httpx.Client, subject: str = "B-17") -> str:
     return f"/assessments/{made.json()['assessment_id']}"
 
 
+_ASKS = "The clinic on the hill asks; questions to the front desk."
+
+
 def _asked(client: httpx.Client, path: str) -> tuple[str, str]:
     """Ask the person by the page; return the page and the token that it shows."""
     client.get(path, params={"show": "result"})
-    page = client.post(f"{path}/interview", data={"protocol": "phq8"})
-    assert page.status_code == 200, page.text
+    sent = client.post(f"{path}/interview", data={"protocol": "phq8", "asked_by": _ASKS})
+    assert (sent.status_code, sent.headers["Location"]) == (303, f"{path}/interview"), sent.text
+    page = client.get(f"{path}/interview")
     (token,) = re.findall(r"/interview#([\w-]{32})", page.text)
     return page.text, token
 
@@ -409,6 +414,7 @@ def test_the_page_of_an_assessment_says_what_came_from_the_interview(state: Path
             opened(person, token)
             found = person.get("/interview/state").json()
             assert found["progress"] == {"number": 1, "of": 7}
+            assert found["spoken"].endswith(_ASKS)
             before = client.get(f"{path}/interview/progress").json()
             found = answered(person, found, option_id="a4").json()
             assert client.get(f"{path}/interview/progress").json() != before
@@ -423,6 +429,29 @@ def test_the_page_of_an_assessment_says_what_came_from_the_interview(state: Path
         assert "Ask the person again" in shown
         assert client.post(f"{path}/interview/revoke").status_code == 303
         assert "link revoked" in client.get(f"{path}/interview").text
+
+
+def test_the_address_of_a_new_link_is_shown_once_and_no_reload_makes_another(state: Path) -> None:
+    with client_of(settings_with(state, **SETTINGS)) as client:
+        path = f"{_assessed(client)}/interview"
+        sent = client.post(path, data={"protocol": "phq8"})
+        page = client.get(path)
+        (token,) = re.findall(r"/interview#([\w-]{32})", page.text)
+        (sealed,) = re.findall(r"aip_new_link=\"?([\w=-]+)", sent.headers["set-cookie"])
+        assert token not in f"{sent.headers}{urlsafe_b64decode(sealed)!r}"
+        assert f"Path={path}; SameSite=strict" in sent.headers["set-cookie"]
+        assert "Max-Age=0" in page.headers["set-cookie"]
+        again = client.get(path)
+        assert token not in again.text
+        assert "was shown once" in again.text
+        assert ">New link</button>" in again.text
+        # Sent by another link than the present one, or broken, the cookie shows nothing.
+        client.post(path, data={"protocol": "phq8"})
+        for brought in (sealed, "x", "é"):
+            client.cookies.clear()
+            shown = client.get(path, headers={b"Cookie": f"aip_new_link={brought}".encode()})
+            assert (shown.status_code, "/interview#" in shown.text) == (200, False)
+        assert problem(opened(client, token)) == (410, "link_refused")
 
 
 @pytest.mark.parametrize("what", ["assessments", "subjects"])

@@ -1,4 +1,4 @@
-"""What model servers do: each row of the table in docs/model-servers.md, over a real socket."""
+"""What model servers do: each row of the table in docs/start.md, over a real socket."""
 
 import json
 from collections.abc import Callable
@@ -20,7 +20,6 @@ from tests.integration.command_here import run_here
 from tests.integration.running_app import model_at
 
 INTERVIEW: Final = b"Participant: I feel tired nearly every day, and I sleep badly every night.\n"
-PAGE: Final = Path(__file__).parents[2] / "docs" / "model-servers.md"
 GOOD: Final = good_replies()
 ERROR: Final = "error"
 

@@ -142,6 +142,7 @@ COMMANDS = {
     "interview schemas",
     "interview list",
     "interview delete",
+    "interview reopen",
     "interview link",
     "verify",
     "records list",

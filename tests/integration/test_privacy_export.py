@@ -1,8 +1,11 @@
 """The canary, driven through all that gives results out: words are there on request alone."""
 
+import io
 import json
 from pathlib import Path
+from zipfile import ZipFile
 
+from ai_psychiatrist.results.workbook import MEDIA_TYPE
 from tests.fakes.model_server import ModelServerThread
 from tests.integration.canary import (
     CANARY,
@@ -19,7 +22,7 @@ FHIR = {"Accept": "application/fhir+json"}
 TABLES = [
     {"what": what, "format": form}
     for what in ("results", "items", "ratings")
-    for form in ("jsonl", "csv", "fhir")
+    for form in ("jsonl", "csv", "xlsx", "fhir")
     if (what, form) != ("items", "fhir")
 ]
 
@@ -28,7 +31,7 @@ def test_what_is_exported_over_http_holds_words_on_request_alone(tmp_path: Path)
     with ModelServerThread(SCENARIOS["good"]) as models:
         settings = settings_with(tmp_path, **(model_at(models.url) | LOGGED))
         with RunningApp(settings) as app, client_at(app.url) as client:
-            body = {"transcript_text": INTERVIEW, "subject": CANARY}
+            body = {"transcript_text": INTERVIEW, "subject": "P-017"}
             made = client.post("/v1/assessments", json=body)
             assert made.status_code == 201
             answers = [client.get(made.headers["location"], headers=FHIR)]
@@ -41,6 +44,9 @@ def test_what_is_exported_over_http_holds_words_on_request_alone(tmp_path: Path)
     assert refused.status_code == 406
     for answer in (*answers, refused):
         assert_silent(answer.text, str(answer.headers))
+        if answer.headers["content-type"] == MEDIA_TYPE:
+            with ZipFile(io.BytesIO(answer.content)) as book:
+                assert_silent(*(book.read(part).decode() for part in book.namelist()))
     assert CANARY in with_words.text
     assert_files_silent(tmp_path)
 

@@ -398,6 +398,7 @@ COMMANDS: dict[str, tuple[list[str], int]] = {
     "unknown protocol": (["--protocol", CANARY], 2),
     "unknown interview": (["--resume", CANARY], 2),
     "unknown, deleted": (["delete", CANARY], 2),
+    "unknown, reopened": (["reopen", CANARY, "--reason", CANARY], 2),
     "unknown, linked": (["link", CANARY, "--url", "https://ask.example"], 2),
 }
 

@@ -16,6 +16,10 @@ ROUTES: Final = (
     "/",
     "/agreement",
     "/assessments/{assessment_id}",
+    "/chosen/erase",
+    "/chosen/export",
+    "/chosen/rate",
+    "/find",
     "/assessments/{assessment_id}/rate",
     "/assessments/{assessment_id}/acknowledge",
     "/assessments/{assessment_id}/adjudicate",
@@ -84,6 +88,13 @@ def _use_everything(client: httpx.Client) -> str:
         client.get(f"/assessments/{CANARY}"),
         *_held_interview(client),
         client.get("/"),
+        *(client.post("/find", data={"subject": name}) for name in (CANARY, f"{CANARY}?")),
+        client.get("/v1/assessments", headers={"X-Subject": quote(CANARY)}),
+        *(
+            client.post(f"/chosen/{does}", data={"id": one, "as": CANARY, "word": CANARY})
+            for does in ("export", "rate", "erase")
+            for one in (place.rpartition("/")[2], CANARY)
+        ),
         client.get(f"/interviews/{CANARY}"),
         client.post(f"/interviews/{CANARY}/reopen", data={"reason": CANARY}),
         client.post("/logout", data={"csrf": CANARY}),

@@ -64,6 +64,8 @@ DRIVEN_ELSEWHERE: Final = frozenset(
     # Of stored assessments and reviews: test_privacy_records.py, test_reviews_http.py.
     "already_committed assessment_failed assessment_running assessment_unreadable assessments_full "
     "not_acceptable not_committed review_not_begun still_blind too_few_raters "
+    # Of study ids: test_study_ids.py.
+    "subject_taken "
     # Of links to interviews: test_privacy_interview.py.
     "link_refused "
     # Of a full store or disk: test_full_disk.py, test_expiry.py.

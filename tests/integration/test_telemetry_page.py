@@ -14,7 +14,7 @@ from tests.fakes.otlp_collector import OtlpCollector
 from tests.integration.pages import ROOT
 from tests.integration.running_app import client_of, model_at, settings_with
 
-PAGE = (ROOT / "docs" / "many.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "operations.md").read_text("utf-8")
 BODY = {"transcript_text": "Interviewer: How are you?\nParticipant: I am tired every day.\n"}
 _NAME = re.compile(r"`([^`]+)`")
 _PROMETHEUS = re.compile(r"ai_psychiatrist_[a-z_]+")

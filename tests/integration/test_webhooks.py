@@ -428,7 +428,7 @@ def test_one_try_ends_in_time_and_the_status_counts(
 
 def test_example_of_the_documentation_checks_what_is_sent(tmp_path: Path) -> None:
     names: dict[str, Any] = {}
-    page = (ROOT / "docs" / "many.md").read_text("utf-8")
+    page = (ROOT / "docs" / "http.md").read_text("utf-8")
     (example,) = (block.text for block in blocks(page) if "def is_genuine" in block.text)
     exec(example, names)  # noqa: S102
 
@@ -464,6 +464,7 @@ def test_what_was_given_up_is_listed_and_tried_anew(tmp_path: Path) -> None:
             assert 0 <= since.total_seconds() < 600
             assert json.loads(line) == {
                 "job_id": "job-1",
+                "event": "job.ended",
                 "tenant": "clinic",
                 "host": receiver.place,
                 "given_up_at": given_up_at,

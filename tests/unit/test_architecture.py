@@ -1,4 +1,4 @@
-"""The page and the picture of the architecture show the code as it is."""
+"""The page for developers and its picture show the code as it is."""
 
 import re
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 from docs.images import house, proof
 
 PACKAGE = house.ROOT / "src" / house.PACKAGE
-PAGE = house.ROOT / "docs" / "architecture.md"
+PAGE = house.ROOT / "CONTRIBUTING.md"
 
 
 def test_picture_is_drawn_from_the_imports_as_they_are() -> None:

@@ -156,7 +156,7 @@ def test_the_image_is_made_of_what_is_there() -> None:
 
 
 def test_units_for_systemd_start_what_is_there_and_again_where_a_worker_asks() -> None:
-    text = (ROOT / "docs" / "many.md").read_text("utf-8")
+    text = (ROOT / "docs" / "operations.md").read_text("utf-8")
     server, worker = (unit_of(block) for block in re.findall(r"```ini\n(.*?)```", text, re.DOTALL))
     started = [unit["Service"]["ExecStart"].split()[1] for unit in (server, worker)]
     assert started == ["serve", "worker"]

@@ -49,9 +49,13 @@ class InterviewLink:
     opened_at: int | None
     revoked_at: int | None
 
+    def is_unopened(self, now: float) -> bool:
+        """Return whether it lasts still, and no browser has opened it."""
+        return self.opened_at is None and self.revoked_at is None and now < self.expires_at
+
     @property
     def principal(self) -> Principal:
-        """Whoever comes with it, who may do nothing but answer in the one interview."""
+        """The participant who opened the link, who may only answer in this interview."""
         holder = f"{LINK_SCOPE}:{self.id}"
         return Principal(id=holder, name=LINK_SCOPE, tenant=self.tenant, scopes=frozenset())
 

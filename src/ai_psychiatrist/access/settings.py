@@ -42,26 +42,26 @@ def _some_of(known: tuple[str, ...], otherwise: str) -> AfterValidator:
 
 
 class AuthSettings(Options):
-    """Who may come in."""
+    """Who has access."""
 
     model_config = SettingsConfigDict(env_prefix="AUTH_")
 
     required: bool = Field(
         default=False,
-        description="Ask every caller for a key; `ai-psychiatrist keys create` makes one.",
+        description="Require a key of every caller; `ai-psychiatrist keys create` makes one.",
     )
     oidc_issuer: str | None = Field(
         default=None,
-        description="Take bearer tokens of this identity provider, as `iss` names it, as well.",
+        description="Also accept bearer tokens of this identity provider (`iss`).",
     )
     oidc_audience: str | None = Field(
-        default=None, description="What `aud` of such a token has to name: this service."
+        default=None, description="The `aud` that such a token has to contain: this service."
     )
     oidc_jwks_url: Annotated[WebAddress, AfterValidator(_safe_address)] | None = Field(
-        default=None, description="Where the provider publishes its keys; https."
+        default=None, description="Address of the provider's keys; https."
     )
     oidc_jwks_file: Path | None = Field(
-        default=None, description="File of the provider's keys, instead of their address."
+        default=None, description="File with the provider's keys, instead of their address."
     )
     oidc_algorithms: Annotated[
         CommaList[str],
@@ -69,17 +69,18 @@ class AuthSettings(Options):
             _ALGORITHMS,
             f"the algorithms are {', '.join(_ALGORITHMS)}; none and HS256 prove nothing",
         ),
-    ] = Field(default=("RS256", "ES256"), description="Algorithms of signatures that are taken.")
+    ] = Field(default=("RS256", "ES256"), description="Accepted signature algorithms.")
     oidc_token_types: Annotated[
         CommaList[Annotated[str, AfterValidator(str.casefold)]],
         _some_of(("at+jwt", "jwt"), "the types of access tokens are at+jwt and JWT"),
     ] = Field(
         default=("at+jwt",),
-        description="Types of tokens (`typ`) that are taken; JWT as well for some providers.",
+        description="Accepted types of tokens (`typ`); some providers need JWT as well.",
     )
     oidc_tenant_claim: str = Field(
-        default="tenant", description="The claim that names whose records the holder works with."
+        default="tenant", description="Claim with the tenant of the holder."
     )
     oidc_scope_claim: str = Field(
-        default="scope", description="The claim that lists assess, read, review, admin and metrics."
+        default="scope",
+        description="Claim with the scopes: assess, read, review, admin and metrics.",
     )

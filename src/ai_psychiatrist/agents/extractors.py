@@ -121,7 +121,7 @@ def refuse_for(problems: Iterable[OutputRejected], *, most: int | None = None) -
 
 
 def refuse_too_many(quotes: Sequence[object], place: str) -> None:
-    """Refuse lists that nobody reads: checking each quote takes time, and none may be dropped."""
+    """Reject lists that are too long: checking each quote takes time, and none may be dropped."""
     if len(quotes) > MAX_QUOTES:
         raise OutputRejected(
             RejectionCode.TOO_MANY_QUOTES,

@@ -14,18 +14,29 @@ DANGER_OFF: Final = "off"
 
 
 class DangerSettings(Options):
-    """Which model reads for danger beside the fixed rules, and who reads what is found."""
+    """Which model reads for danger in addition to the rules, and who reads its findings."""
 
     model_config = SettingsConfigDict(env_prefix="DANGER_")
 
     model: str | None = Field(
         default=None,
-        description="Its name; empty: the default; `off` leaves danger to the rules.",
+        description=(
+            "Model that reads for danger; empty: the default model; `off` leaves danger to "
+            "the rules."
+        ),
     )
     notice: str = Field(
         default="",
-        description="Who reads a held interview, and when: said to the person; empty: that it may "
-        "be nobody.",
+        description=(
+            "Who reads a held interview, and when: the person reads this; empty: possibly nobody."
+        ),
+    )
+    remind_minutes: int = Field(
+        default=60,
+        ge=0,
+        le=10_080,
+        description="Minutes after its end until the `callback_url` of a job is told of statements "
+        "of danger that nobody has confirmed reading; 0: never.",
     )
 
     @field_validator("notice")
@@ -40,7 +51,7 @@ class DangerSettings(Options):
 
 
 class QualitativeSettings(Options):
-    """What is done about quotes of the narrative that the participant did not say."""
+    """What happens to quotes in the qualitative assessment that the participant did not say."""
 
     model_config = SettingsConfigDict(env_prefix="QUALITATIVE_")
 
@@ -51,17 +62,17 @@ class QualitativeSettings(Options):
     max_unverified_quotes: int = Field(
         default=0,
         ge=0,
-        description="How many unverified quotes are dropped without asking the model again.",
+        description="How many unverified quotes to drop without asking the model again.",
     )
     quote_retry_max_attempts: int = Field(
         default=1,
         ge=0,
         le=5,
-        description="Further calls for verbatim quotes, apart from other retries.",
+        description="Further calls for verbatim quotes, in addition to other retries.",
     )
     delimit_transcript: bool = Field(
         default=False,
-        description="Tell every agent in a sentence that the transcript is data.",
+        description="Tell every agent in its prompt that the transcript is data.",
     )
 
 
@@ -72,12 +83,16 @@ class LongInterviewSettings(Options):
 
     long: Literal["whole", "parts"] = Field(
         default="whole",
-        description="`parts`: read a long interview in overlapping parts; `whole`: always at once.",
+        description=(
+            "`parts`: read a long interview in overlapping parts; `whole`: always as a whole."
+        ),
     )
     part_characters: int = Field(
         default=40_000,
         ge=4_000,
-        description="Longest part, in characters; what is no longer is read at once.",
+        description=(
+            "Maximum length of a part, in characters; shorter interviews are read as a whole."
+        ),
     )
 
     @property
@@ -87,13 +102,15 @@ class LongInterviewSettings(Options):
 
 
 class JudgeSettings(Options):
-    """How the judge is asked."""
+    """How the judge is called."""
 
     model_config = SettingsConfigDict(env_prefix="JUDGE_")
 
     calls: Literal["four", "one"] = Field(
         default="four",
-        description="`four`: a call for each metric, at once; `one`: all metrics in one call.",
+        description=(
+            "`four`: one call for each metric, at the same time; `one`: all metrics in one call."
+        ),
     )
 
     @property
@@ -103,19 +120,21 @@ class JudgeSettings(Options):
 
 
 class FeedbackSettings(Options):
-    """When the findings are refined and judged again."""
+    """When the qualitative assessment is refined and judged again."""
 
     model_config = SettingsConfigDict(env_prefix="FEEDBACK_")
 
-    enabled: bool = Field(default=True, description="Refine findings that the judge finds weak.")
+    enabled: bool = Field(
+        default=True, description="Refine a qualitative assessment that the judge finds weak."
+    )
     max_iterations: int = Field(
-        default=10, ge=0, le=50, description="How many refinements at most."
+        default=10, ge=0, le=50, description="Maximum number of refinements."
     )
     score_threshold: int = Field(
         default=3,
         ge=0,
         le=5,
-        description="Refine while any metric is at or below this score, 1-5; 0 never refines.",
+        description="Refine while any metric is at or below this score, 1-5; 0: never.",
     )
 
 

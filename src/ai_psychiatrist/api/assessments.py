@@ -140,13 +140,19 @@ async def assess_and_store(
     Raises `Problem` when nothing finished, and `StoreUnusable` before anything is assessed.
     """
     records = records_of(request)
-    await records.ask(Store.refuse_full)
+    subject = body.subject if isinstance(body, KeptAssessmentRequest) else None
+
+    def refuse(store: Store) -> None:
+        store.refuse_full()
+        store.refuse_taken([subject])
+
+    await records.ask(refuse)
     async with reading_to_score(body, query, request) as read:
         assessment = await assess_read(read, request, parts, is_certified=query.certificate)
     new = NewRecord(
         id=assessment.assessment_id,
         transcript=read.transcript,
-        subject=body.subject if isinstance(body, KeptAssessmentRequest) else None,
+        subject=subject,
         result=assessment.model_dump_json().encode(),
         figures=figures_of(assessment),
     )

@@ -61,6 +61,15 @@ async def record_reading(request: Request, participant_id: int) -> None:
         raise Problem(_UNAVAILABLE, _NOT_SHOWN)
 
 
+async def record_one_of_several(
+    request: Request, action: Action, record_id: str, outcome: str
+) -> None:
+    """Add a row of one record of a request that changes several; raises `Problem` without it."""
+    event = _AuditEvent(action=action, is_change=True, record_id=record_id)
+    if await _write(request.scope, event, outcome) is not None:
+        raise Problem(_UNAVAILABLE, _NOT_BEGUN if outcome == BEGUN else _NOT_ENDED)
+
+
 async def record_refused_logins(app: FastAPI) -> None:
     """Add one row for all that strangers were refused since the last one, if anything was."""
     failures: FailedLogins = app.state.failed_logins

@@ -73,6 +73,10 @@ class _Credential:
         return not (self.is_session or self.text.startswith(START))
 
 
+NEW_LINK_COOKIE: Final = "aip_new_link"
+_NEW_LINK_SECONDS: Final = 120
+
+
 class Authentication:
     """ASGI middleware that puts the caller into the request's state, or refuses the request."""
 
@@ -118,14 +122,14 @@ class Authentication:
         return given
 
     def _require_guarded_address(self, scope: Scope) -> None:
-        """Raise `Problem` where other machines reach a server that asks nobody who they are."""
+        """Raise `Problem` where other machines reach a server that requires no credential."""
         is_guarded = not (self._is_required or self._is_open_to_others)
         if is_guarded and is_address_of_others((scope.get("server") or ("",))[0]):
             # A server that listens as it likes was put where other machines reach it.
             raise Problem("open_address")
 
     async def _let_participant_in(self, scope: Scope) -> None:
-        """Let in whoever opened a link, and to its interview alone; no other credential counts.
+        """Admit the browser that opened a link to its interview; other credentials do not count.
 
         Raises `Problem` for whoever has opened none, or none that lasts, but for the page itself
         and the exchange of a token.
@@ -200,6 +204,22 @@ def set_link_cookie(response: Response, scope: Scope, opened: "OpenedLink") -> N
         opened.cookie,
         max_age=opened.lasts_seconds,
         path=f"{mounted_at(scope)}{PARTICIPANT_PATH}",
+        secure=_is_secure(scope),
+        httponly=True,
+        samesite="strict",
+    )
+
+
+def set_new_link_cookie(response: Response, scope: Scope, path: str, sealed: str) -> None:
+    """Give the sealed address of a new link to the browser, for its next look at one page.
+
+    An empty one takes it from the browser.
+    """
+    response.set_cookie(
+        NEW_LINK_COOKIE,
+        sealed,
+        max_age=_NEW_LINK_SECONDS if sealed else 0,
+        path=f"{mounted_at(scope)}{path}",
         secure=_is_secure(scope),
         httponly=True,
         samesite="strict",

@@ -43,7 +43,7 @@ _COOKIE: Final = APIKeyCookie(
 
 
 def known_principal(scope: ConnectionScope) -> Principal | None:
-    """Return whoever a request comes from, `None` where nobody knows."""
+    """Return the caller of a request, `None` where it is not identified."""
     principal: Principal | None = scope.get("state", {}).get(PRINCIPAL)
     return principal
 
@@ -61,7 +61,7 @@ def address_of(scope: ConnectionScope) -> str:
 
 
 def principal_of(request: Request) -> Principal:
-    """Return whoever the request comes from; raises `Problem` where nobody knows."""
+    """Return the caller of the request; raises `Problem` where it is not identified."""
     principal = known_principal(request.scope)
     if principal is None:
         raise Problem("unauthenticated")

@@ -122,8 +122,13 @@ async def read_batch(
 ) -> Response:
     """Return how many jobs of a batch are how far, and the jobs themselves, a page at a time."""
     counts = await records.ask(lambda store: store.jobs.counts(batch_id))
+    unread = None
+    if Scope.READ in principal.scopes:
+        unread = await records.ask(lambda store: store.jobs.unread(batch_id))
     page = await shown_page(query.wanted(batch_id), records, principal)
-    return json_of(BatchResult(jobs=page.jobs, next=page.next, batch_id=batch_id, counts=counts))
+    return json_of(
+        BatchResult(jobs=page.jobs, next=page.next, batch_id=batch_id, counts=counts, unread=unread)
+    )
 
 
 async def _jobs_of_batch(

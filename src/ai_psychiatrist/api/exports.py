@@ -1,8 +1,9 @@
-"""The route that exports what is stored, as JSON lines, CSV or FHIR."""
+"""The route that exports what is stored, as JSON lines, CSV, a workbook or FHIR."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
 from typing import Annotated, Final, TypeAlias
@@ -33,6 +34,8 @@ from ai_psychiatrist.results.tables import (
     item_rows,
     jsonl_line,
 )
+from ai_psychiatrist.results.workbook import MEDIA_TYPE as WORKBOOK_TYPE
+from ai_psychiatrist.results.workbook import Workbook
 from ai_psychiatrist.reviews.adjudication import committed_scores
 from ai_psychiatrist.reviews.blindness import give_scores, hidden_phases
 from ai_psychiatrist.reviews.rating_rows import (
@@ -47,7 +50,11 @@ from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records
 
 _PAGE: Final = 100
+MOST_CHOSEN: Final = 500
+"""Assessments that are named one by one."""
 LEFT_OUT: Final = "X-Left-Out"
+_SUBJECT: Final = "subject"
+"""The column of study ids."""
 
 
 class ExportedThing(StrEnum):
@@ -68,6 +75,7 @@ class ExportedAs(StrEnum):
 
     JSONL = "jsonl"
     CSV = "csv"
+    XLSX = "xlsx"
     FHIR = "fhir"
     """One bundle a line."""
 
@@ -75,9 +83,11 @@ class ExportedAs(StrEnum):
 _MEDIA_TYPES: Final = {
     ExportedAs.JSONL: "application/jsonl",
     ExportedAs.CSV: "text/csv; charset=utf-8; header=present",
+    ExportedAs.XLSX: WORKBOOK_TYPE,
     ExportedAs.FHIR: "application/fhir+ndjson",
 }
-_SUFFIXES: Final = {ExportedAs.JSONL: "jsonl", ExportedAs.CSV: "csv", ExportedAs.FHIR: "ndjson"}
+_SUFFIXES: Final = {one: one.value for one in ExportedAs} | {ExportedAs.FHIR: "ndjson"}
+_BYTE_ORDER_MARK: Final = "\ufeff".encode()
 
 
 class ExportInQuery(InQuery):
@@ -89,7 +99,17 @@ class ExportInQuery(InQuery):
         "who has read which statements of danger.",
     )
     format: ExportedAs = Field(
-        default=ExportedAs.JSONL, description="JSON lines, CSV, or one FHIR bundle a line."
+        default=ExportedAs.JSONL,
+        description="JSON lines, CSV, a workbook, or one FHIR bundle a line.",
+    )
+    bom: bool = Field(
+        default=False,
+        description="Begin a csv with a byte order mark, by which Excel knows that it is UTF-8.",
+    )
+    assessment_id: list[str] = Field(
+        default=[],
+        max_length=MOST_CHOSEN,
+        description="Only these assessments; all where none is named.",
     )
     with_words: bool = Field(
         default=False,
@@ -111,11 +131,15 @@ class ExportInQuery(InQuery):
         refusals = {
             "what": (
                 is_fhir and has_no_bundle,
-                "a bundle holds all items: ask for results, or for csv or jsonl",
+                "a bundle holds all items: ask for results, or for csv, xlsx or jsonl",
             ),
             "with_words": (
                 self.with_words and not has_words,
                 "words are those of items and notes: ask for items, acknowledgements, or fhir",
+            ),
+            "bom": (
+                self.bom and self.format is not ExportedAs.CSV,
+                "only csv has a byte order mark: ask for format=csv, or leave it out",
             ),
             "questionnaire": (
                 self.questionnaire and not is_fhir,
@@ -126,9 +150,9 @@ class ExportInQuery(InQuery):
                 "only fhir has transactions: ask for format=fhir, or leave it out",
             ),
         }
-        for field, (is_refused, msg) in refusals.items():
+        for name, (is_refused, msg) in refusals.items():
             if is_refused:
-                raise InputError(msg, field=field)
+                raise InputError(msg, field=name)
         return self
 
 
@@ -140,6 +164,8 @@ class _Found:
     """A record, and what of it the caller may have."""
 
     record: Record
+    subject: str | None = field(repr=False)
+    """The study id."""
     ratings: tuple[ReviewRow, ...] = ()
     acknowledged: tuple[Acknowledgement, ...] = ()
 
@@ -154,17 +180,31 @@ class Export:
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """Yield the lines of each assessment, after the header where there is one."""
-        header = csv_line(self._columns) if self.query.format is ExportedAs.CSV else b""
-        async for record_id in self._ids():
-            found = await self.records.ask(partial(self._read, record_id))
-            if found is not None:
-                yield header + await asyncio.to_thread(self._written, found)
-                header = b""
-        yield header
+        is_book = self.query.format is ExportedAs.XLSX
+        with Workbook(self.query.what, self._columns) if is_book else nullcontext() as book:
+            head = self._head if book is None else book.begin()
+            async for record_id in self._ids():
+                found = await self.records.ask(partial(self._read, record_id))
+                if found is not None:
+                    yield head + await asyncio.to_thread(self._written, found, book)
+                    head = b""
+            yield head if book is None else head + book.end()
 
     async def left_out(self) -> int:
-        """Return how many assessments are not given out, since they are to be rated blind."""
-        return await self.records.ask(lambda store: store.lists.hidden(self._page(None)))
+        """Return how many assessments are not given out, since they are to be rated blind.
+
+        Of those that are named also how many have nothing to be given out. Raises `NotFound` for
+        one that is not stored.
+        """
+
+        def count(store: Store) -> int:
+            wanted, named = self._page(None), frozenset(self.query.assessment_id)
+            for record_id in named:
+                store.summary(record_id)
+            without = len(named) - store.lists.page(wanted).total if named else 0
+            return store.lists.hidden(wanted) + without
+
+        return await self.records.ask(count)
 
     async def _ids(self) -> AsyncIterator[str]:
         cursor: str | None = None
@@ -186,6 +226,7 @@ class Export:
             rater=self.principal.id,
             limit=_PAGE,
             cursor=cursor,
+            only=frozenset(self.query.assessment_id),
             state=None if self._is_of_danger else RecordState.FINISHED,
             rated=rated,
             # What is said of danger is never hidden.
@@ -202,30 +243,43 @@ class Export:
         `None` for one that was removed or begun blind in the meantime.
         """
         try:
+            subject = store.subject_of(record_id)
             if self._is_of_danger:
                 acknowledged = store.acknowledgements.of(record_id)
-                return _Found(record=store.get(record_id), acknowledged=acknowledged)
+                record = store.get(record_id)
+                return _Found(record=record, subject=subject, acknowledged=acknowledged)
             give_scores(store, record_id, self.principal)
             rows: tuple[ReviewRow, ...] = ()
             if self.query.what is ExportedThing.RATINGS:
                 rows = store.reviews.of(record_id)
             if Scope.ADMIN not in self.principal.scopes:
                 rows = tuple(row for row in rows if row.rater == self.principal.id)
-            return _Found(record=store.get(record_id), ratings=rows)
+            return _Found(record=store.get(record_id), subject=subject, ratings=rows)
         except (NotFound, RequestConflict):
             return None
 
-    def _written(self, found: _Found) -> bytes:
+    @property
+    def _head(self) -> bytes:
+        if self.query.format is not ExportedAs.CSV:
+            return b""
+        mark = _BYTE_ORDER_MARK if self.query.bom else b""
+        return mark + csv_line(self._columns)
+
+    def _written(self, found: _Found, book: Workbook | None) -> bytes:
         if self.query.format is ExportedAs.FHIR:
-            return b"".join(self._bundles(found.record, found.ratings))
-        rows = self._rows(found)
+            return b"".join(self._bundles(found))
+        named = ({**row, _SUBJECT: found.subject} for row in self._rows(found))
+        rows = ({name: row[name] for name in self._columns} for row in named)
         if self.query.format is ExportedAs.JSONL:
             return b"".join(map(jsonl_line, rows))
-        return b"".join(csv_line([row[name] for name in self._columns]) for row in rows)
+        cells = (list(row.values()) for row in rows)
+        return b"".join(map(csv_line, cells)) if book is None else book.add(cells)
 
-    def _bundles(self, record: Record, ratings: tuple[ReviewRow, ...]) -> Iterator[bytes]:
+    def _bundles(self, found: _Found) -> Iterator[bytes]:
+        record, ratings = found.record, found.ratings
         wanted = Wanted(
             made_at=record.summary.created_at,
+            study_id=found.subject,
             with_words=self.query.with_words,
             questionnaire=self.query.questionnaire,
             is_transaction=self.query.transaction,
@@ -251,15 +305,18 @@ class Export:
 
     @property
     def _columns(self) -> Sequence[str]:
+        """The id of the assessment, its study id, and all the others."""
         match self.query.what:
             case ExportedThing.RESULTS:
-                return ASSESSMENT_COLUMNS
+                first, *others = ASSESSMENT_COLUMNS
             case ExportedThing.RATINGS:
-                return RATING_COLUMNS
+                first, *others = RATING_COLUMNS
             case ExportedThing.ACKNOWLEDGEMENTS:
-                return ACKNOWLEDGEMENT_COLUMNS
+                first, *others = ACKNOWLEDGEMENT_COLUMNS
             case ExportedThing.ITEMS:
-                return ITEM_COLUMNS_WITH_WORDS if self.query.with_words else ITEM_COLUMNS
+                words = self.query.with_words
+                first, *others = ITEM_COLUMNS_WITH_WORDS if words else ITEM_COLUMNS
+        return (first, _SUBJECT, *others)
 
 
 def _page_of(wanted: PageWanted, store: Store) -> RecordPage:
@@ -282,7 +339,7 @@ router = APIRouter(
             "headers": {
                 LEFT_OUT: {
                     "description": "How many you are not given, because you have not rated them "
-                    "yet.",
+                    "yet; of those that you name also how many have nothing to be given.",
                     "schema": {"type": "integer"},
                 }
             },
@@ -291,6 +348,7 @@ router = APIRouter(
                 for one in _MEDIA_TYPES.values()
             },
         },
+        404: {"description": "There is no stored assessment with one of these ids."},
         409: {"description": "The first of what is stored cannot be read."},
         422: {"description": "The query names something unknown, or what does not go together."},
         503: {"description": "Stored assessments cannot be read now."},
@@ -299,8 +357,9 @@ router = APIRouter(
 async def export_records(
     query: ExportOfQuery, request: Request, records: RecordsOf, principal: PrincipalOf
 ) -> StreamingResponse:
-    """Give out all assessments or ratings that you may have, as JSON lines, CSV or FHIR.
+    """Give out all assessments or ratings that you may have: JSON lines, CSV, a workbook, or FHIR.
 
+    Rows name the study id as `subject`, bundles as an identifier of the subject.
     Whoever is given scores rates those assessments blind no more. Those that you are rating blind
     are left out, and X-Left-Out says how many. What others rated is for admins alone.
     """

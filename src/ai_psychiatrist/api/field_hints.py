@@ -1,4 +1,4 @@
-"""What each field of a request has to be, in words for whoever sent it."""
+"""What each field of a request has to be, in words for the caller."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ FIELD_HINTS: Final = {
     "participant_id": "participant_id has to be a whole number from 1 to 999999.",
     "transcript_text": "transcript_text has to be a string.",
     "callback_url": "callback_url has to be an https:// address of at most 2,048 characters.",
-    "subject": "subject has to be a string of 1-200 characters that are not all blank.",
+    "subject": "subject has to be a study id of 1-200 characters that are not all blank.",
     "limit": "limit has to be a whole number from 1 to 500.",
     "cursor": "cursor has to be the `next` of a page before; leave it out for the first page.",
     "sort": "sort has to be created, width, danger or total.",
@@ -16,8 +16,11 @@ FIELD_HINTS: Final = {
     "state": "state has to be waiting, running, finished, failed or cancelled.",
     "rated": "rated has to be none, any, mine or not_mine.",
     "unread": "unread has to be true or false.",
+    "subject_id": "subject_id has to be the random id of a subject, as lists have it.",
+    "assessment_id": "assessment_id has to be the id of a stored assessment, at most 500 times.",
     "what": "what has to be results, items, ratings or acknowledgements.",
-    "format": "format has to be jsonl, csv or fhir for an export, json or csv for agreement.",
+    "format": "format has to be jsonl, csv, xlsx or fhir for an export, json or csv for agreement.",
+    "bom": "bom has to be true or false.",
     "statements": "statements has to be a list of 1-200 objects with start and end; leave it out "
     "for all that are to be read now.",
     "note": "note has to be a string of at most 2,000 characters.",

@@ -72,7 +72,10 @@ class QuestionResult(Result):
     item: Item | None
     """The item that the answer scores, in a protocol of items."""
     options: tuple[OptionResult, ...]
-    """Answers that may be chosen; may be empty."""
+    """Answers that may be chosen; may be empty.
+
+    Of what is read back show those of the kinds `confirm` and `reject`.
+    """
     allows_free_text: bool
     """Whether words of the person's own are taken."""
     is_clarifying: bool

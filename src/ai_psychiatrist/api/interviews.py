@@ -11,7 +11,7 @@ from ai_psychiatrist.api.assessments import assess_read, reading
 from ai_psychiatrist.api.audit_trail import note_record
 from ai_psychiatrist.api.authentication import KEY_READERS
 from ai_psychiatrist.api.authorization import PrincipalOf, principal_of, requires
-from ai_psychiatrist.api.dependencies import ServicesOf, json_of, services_of
+from ai_psychiatrist.api.dependencies import ServicesOf, jobs_of, json_of, services_of
 from ai_psychiatrist.api.interview_models import (
     BegunInterviewResult,
     InterviewReportResult,
@@ -112,10 +112,15 @@ async def create_interview(
 
 @stepping.post("/{interview_id}/answers", response_model=InterviewResult)
 async def answer_question(
-    interview_id: InterviewId, body: AnswerRequest, services: ServicesOf, interviews: Interviewing
+    interview_id: InterviewId,
+    body: AnswerRequest,
+    request: Request,
+    services: ServicesOf,
+    interviews: Interviewing,
 ) -> Response:
     """Answer the question that waits, and get the next one."""
     snapshot = await interviews.answer(interview_id, body.as_submission())
+    send_hold_notice(snapshot, request)
     return json_of(_stepped(snapshot, services))
 
 
@@ -130,10 +135,11 @@ async def read_interview(
 
 @stepping.post("/{interview_id}/retry", response_model=InterviewResult)
 async def retry_interview(
-    interview_id: InterviewId, services: ServicesOf, interviews: Interviewing
+    interview_id: InterviewId, request: Request, services: ServicesOf, interviews: Interviewing
 ) -> Response:
     """Take the step again that failed or was cut short, once; without one nothing changes."""
     snapshot = await interviews.retry(interview_id)
+    send_hold_notice(snapshot, request)
     return json_of(_stepped(snapshot, services))
 
 
@@ -178,6 +184,12 @@ async def revoke_link(
     hashed = id_hash((await interviews.get(interview_id)).id)
     await KEY_READERS.run(lambda: services.interview_links.revoke(hashed))
     return Response(status_code=204)
+
+
+def send_hold_notice(interview: InterviewSnapshot, request: Request) -> None:
+    """Have it sent at once that an interview is held, and not at the next look for what is due."""
+    if interview.state is InterviewState.SAFETY_HOLD and interview.callback is not None:
+        jobs_of(request).webhooks.wake()
 
 
 async def make_link(interview: InterviewSnapshot, request: Request) -> LinkResult:

@@ -100,6 +100,9 @@ class BatchResult(JobPage):
     """Its id."""
     counts: dict[RecordState, int]
     """State → how many of its jobs are so; what was erased since is not counted."""
+    unread: int | None
+    """How many of its assessments have statements of danger to be read now that nobody has
+    confirmed to have read; null without the scope `read`."""
 
 
 class JobsInQuery(PageInQuery):

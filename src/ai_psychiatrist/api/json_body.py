@@ -1,4 +1,4 @@
-"""The JSON of a request: looked at before anything is made of it, read beside the event loop."""
+"""The JSON of a request: checked before it is parsed, outside the event loop."""
 
 import json
 import logging

@@ -32,7 +32,7 @@ _SAID: Final = "Interviewer: Do you ever wish to be dead?\nParticipant: No. I sl
 async def lifespan(
     app: FastAPI, *, settings: Settings, opened: Services | None
 ) -> AsyncIterator[None]:
-    """Serve inside the block. `opened`: by somebody else, who closes it as well."""
+    """Serve inside the block. `opened`: an application that its owner closes."""
     with DESCRIBING:
         # Routes, and the classes that they answer with, are built before the first request, which
         # would hold up all others for 0.2 s.

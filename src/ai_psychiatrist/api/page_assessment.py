@@ -52,7 +52,7 @@ class _Read:
     acknowledged: tuple[Acknowledgement, ...] = ()
     stages: tuple[StageEvent, ...] = ()
     subject: str | None = field(default=None, repr=False)
-    """Whose interview it is, for those who may see results."""
+    """The study id, for those who may see the interview."""
 
 
 @router.get("/{assessment_id}", dependencies=[requires()])
@@ -75,6 +75,7 @@ async def assessment(
                 phase=phase,
                 acknowledged=store.acknowledgements.of(assessment_id),
                 stages=store.jobs.events(assessment_id),
+                subject=store.subject_of(assessment_id) if _sees_words(principal) else None,
             )
         if not _asks_first(principal, phase) or wants_scores:
             give_scores(store, assessment_id, principal)
@@ -83,9 +84,7 @@ async def assessment(
             phase=phase,
             rows=visible_rows(store, assessment_id, principal.id),
             acknowledged=store.acknowledgements.of(assessment_id),
-            subject=store.keys.name(record.summary.subject_id)
-            if Scope.READ in principal.scopes
-            else None,
+            subject=store.subject_of(assessment_id) if _sees_words(principal) else None,
         )
 
     try:
@@ -116,6 +115,7 @@ async def rate(
             record=store.get(assessment_id),
             phase=store.reviews.standing(assessment_id, principal.id),
             acknowledged=store.acknowledgements.of(assessment_id),
+            subject=store.subject_of(assessment_id),
         )
 
     try:
@@ -139,6 +139,8 @@ async def rate(
         request,
         "rate",
         id=assessment_id,
+        subject=found.subject,
+        created_at=found.record.summary.created_at,
         # What a browser calls ratings that are not committed yet: its own, and without a name.
         draft=sha256(f"{assessment_id} {principal.id}".encode()).hexdigest()[:16],
         is_blind=found.phase is not ReviewPhase.SEEN,
@@ -146,6 +148,10 @@ async def rate(
         read=read_view(assessment_id, shown.risk, found.acknowledged, principal),
         questions=ITEM_QUESTIONS,
     )
+
+
+def _sees_words(principal: Principal) -> bool:
+    return not principal.scopes.isdisjoint({Scope.READ, Scope.REVIEW})
 
 
 def _asks_first(principal: Principal, phase: ReviewPhase) -> bool:
@@ -161,12 +167,14 @@ async def _progress(
     transcript = found.record.transcript
     seconds = tuple(turn.start_seconds for turn in transcript.turns)
     danger = None
-    if not principal.scopes.isdisjoint({Scope.READ, Scope.REVIEW}):
+    if _sees_words(principal):
         danger = await RESULT_READERS.run(lambda: danger_view(risk, transcript, seconds=seconds))
     return await render_page(
         request,
         "progress",
         id=summary.id,
+        subject=found.subject,
+        created_at=summary.created_at,
         is_over=summary.state.is_last,
         state=summary.state.value,
         reason="" if summary.reason is None else end_words(summary.reason),
@@ -192,7 +200,7 @@ async def _sheet(request: Request, found: _Read, principal: Principal) -> Respon
         read=read_view(record.summary.id, view.result.risk, found.acknowledged, principal),
         is_example=False,
         id=record.summary.id,
-        day=f"{record.summary.created_at:%Y-%m-%d %H:%M}",
+        created_at=record.summary.created_at,
         subject_id=record.summary.subject_id,
         subject=found.subject,
         phase=found.phase.value,
@@ -215,7 +223,8 @@ async def adjudicate(
     def read(store: Store) -> _Read:
         rows = rows_to_adjudicate(store, assessment_id, principal)
         phase = store.reviews.standing(assessment_id, principal.id)
-        return _Read(record=store.get(assessment_id), phase=phase, rows=rows)
+        subject = store.subject_of(assessment_id)
+        return _Read(record=store.get(assessment_id), phase=phase, rows=rows, subject=subject)
 
     try:
         found = await records.ask(read)
@@ -233,6 +242,8 @@ async def adjudicate(
         request,
         "adjudicate",
         id=assessment_id,
+        subject=found.subject,
+        created_at=found.record.summary.created_at,
         view=view,
         danger=view.danger,
         questions=ITEM_QUESTIONS,

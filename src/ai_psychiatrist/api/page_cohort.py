@@ -1,7 +1,7 @@
-"""The page of all stored assessments; before anything is stored, an example."""
+"""The page of all stored assessments, found by study id; before anything is stored, an example."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import Final
@@ -13,8 +13,9 @@ from pydantic import ValidationError
 from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.api.authorization import PrincipalOf, requires
 from ai_psychiatrist.api.dependencies import RecordsOf, ServicesOf
+from ai_psychiatrist.api.json_body import BoundedRequest, BoundedRoute
 from ai_psychiatrist.api.page_held_interview import interviews_in_danger
-from ai_psychiatrist.api.pages import render_page
+from ai_psychiatrist.api.pages import message_page, read_form, redirect_to, render_page
 from ai_psychiatrist.api.record_models import ListInQuery
 from ai_psychiatrist.config import with_model
 from ai_psychiatrist.domain.access import Principal, Scope
@@ -25,10 +26,11 @@ from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.infrastructure.off_loop import work_on_text
 from ai_psychiatrist.interface.application import Application
 from ai_psychiatrist.results.page.views import SheetView, sheet_view
-from ai_psychiatrist.results.page.words import words
+from ai_psychiatrist.results.page.words import end_words, words
 from ai_psychiatrist.reviews.blindness import is_asked_first, list_for
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
-from ai_psychiatrist.store.listing import Rated, Sort
+from ai_psychiatrist.store.listing import Rated, RecordPage, Sort
+from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.wiring import Services, bootstrap_apart
 
 _MADE: Final[dict[str, SheetView]] = {}
@@ -60,8 +62,11 @@ async def _assessed(services: Services) -> SheetView:
     return sheet_view(result, transcript)
 
 
-router = APIRouter(include_in_schema=False, dependencies=[requires(Scope.READ)])
+router = APIRouter(
+    include_in_schema=False, dependencies=[requires(Scope.READ)], route_class=BoundedRoute
+)
 
+_OF_SUBJECT: Final = "subject_id"
 _SCORES: Final = "scores"
 """Whether scores are listed of what the caller has not rated yet: `shown` or `hidden`."""
 _CHOOSERS: Final = (
@@ -69,7 +74,7 @@ _CHOOSERS: Final = (
     ("unknown", "Unknown items", tuple((str(n), f"{n} or more") for n in (1, 2, 4, 8))),
     ("danger", "Danger", tuple((level.value, words(level)) for level in RiskLevel)[1:]),
     ("unread", "Read", (("true", "not yet read"),)),
-    ("state", "State", tuple((state.value, state.value) for state in RecordState)),
+    ("state", "Status", tuple((state.value, words(state)) for state in RecordState)),
     (
         "rated",
         "Rated",
@@ -81,12 +86,25 @@ _CHOOSERS: Final = (
         ),
     ),
 )
-_EXPORTS: Final = (
-    ("results", "jsonl", "Results, JSONL"),
+_SORTS: Final = (
+    (Sort.CREATED.value, "newest first"),
+    (Sort.DANGER.value, "gravest danger first"),
+    (Sort.TOTAL.value, "highest total first"),
+    (Sort.WIDTH.value, "most uncertain first"),
+)
+_NOT_FOUND: Final = (
+    "No assessment has this study id. It is found by its exact form: look at capitals, hyphens and "
+    "zeros."
+)
+EXPORTS: Final = (
+    ("results", "xlsx", "Results, Excel"),
     ("results", "csv", "Results, CSV"),
+    ("results", "jsonl", "Results, JSONL"),
     ("results", "fhir", "Results, FHIR"),
-    ("ratings", "jsonl", "Ratings, JSONL"),
+    ("ratings", "xlsx", "Ratings, Excel"),
     ("ratings", "csv", "Ratings, CSV"),
+    ("ratings", "jsonl", "Ratings, JSONL"),
+    ("acknowledgements", "xlsx", "Who read danger, Excel"),
     ("acknowledgements", "csv", "Who read danger, CSV"),
 )
 _PHASES: Final = {
@@ -95,6 +113,17 @@ _PHASES: Final = {
     ReviewPhase.SEEN: "scores seen",
     ReviewPhase.REVEALED: "rated",
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cohort:
+    """What the store gives of a list."""
+
+    page: RecordPage
+    subjects: Mapping[str, str] = field(repr=False)
+    """Study ids, by the random id of a subject."""
+    unread: int
+    """How many assessments of all have statements that nobody has confirmed reading."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +145,7 @@ class CohortFilter:
     @property
     def is_filtered(self) -> bool:
         """Whether something is left out."""
-        return bool(self.values.keys() & {name for name, _, _ in _CHOOSERS})
+        return bool(self.values.keys() & {_OF_SUBJECT, *(name for name, _, _ in _CHOOSERS)})
 
     @property
     def is_later(self) -> bool:
@@ -135,10 +164,17 @@ async def cohort(
 ) -> Response:
     """Show all that is stored, held interviews first, or an example where nothing is."""
     wanted, query, problem = _wanted(request, principal)
-    page = await records.ask(lambda store: list_for(store, query.wanted(principal)))
-    interviews = await services.tenant_interviews.service(principal.tenant)
-    held, held_total = await interviews_in_danger(records, interviews, principal)
-    if not page.total and not held and not wanted.is_filtered:
+
+    def listed(store: Store) -> Cohort:
+        page = list_for(store, query.wanted(principal))
+        subject_ids = [line.summary.subject_id for line in page.records]
+        return Cohort(
+            page=page, subjects=store.keys.names(subject_ids), unread=store.lists.unread()
+        )
+
+    found = await records.ask(listed)
+    held, held_total = await interviews_in_danger(records, principal)
+    if not found.page.total and not held and not wanted.is_filtered:
         view = await example_view(request, services)
         return await render_page(
             request,
@@ -162,16 +198,27 @@ async def cohort(
         problem=problem,
         held=held,
         held_total=held_total,
-        lines=page.records,
+        cohort=found,
         phases=_PHASES,
-        total=page.total,
-        next=wanted.link(cursor=page.next) if page.next else "",
+        next=wanted.link(cursor=found.page.next) if found.page.next else "",
         wanted=wanted,
         choosers=_CHOOSERS,
-        sorts=tuple(sort.value for sort in Sort),
+        sorts=_SORTS,
+        reasons=end_words,
         may_review=Scope.REVIEW in principal.scopes,
-        exports=_EXPORTS,
+        may_erase=Scope.ADMIN in principal.scopes,
+        exports=EXPORTS,
     )
+
+
+@router.post("/find")
+async def find_subject(request: BoundedRequest, records: RecordsOf) -> Response:
+    """Go to the list of a study id, which is in no address: the subject's random id is."""
+    name = (await read_form(request)).get("subject", "")
+    subject_id = await records.ask(lambda store: store.keys.find(name))
+    if subject_id is None:
+        return await message_page(request, "No such study id", _NOT_FOUND, status=404)
+    return redirect_to(request, f"/?{urlencode({_OF_SUBJECT: subject_id})}")
 
 
 def _wanted(request: Request, principal: Principal) -> tuple[CohortFilter, ListInQuery, str]:

@@ -1,6 +1,5 @@
 """The page of an interview: what danger it is held for, what was said, and letting it go on."""
 
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -30,8 +29,9 @@ from ai_psychiatrist.domain.errors import (
 from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.domain.problems import problem_kinds
 from ai_psychiatrist.domain.risk import RiskLevel
-from ai_psychiatrist.interview.service import MOST_REASON, InterviewService
-from ai_psychiatrist.interview.snapshot import InterviewSnapshot
+from ai_psychiatrist.interview.interview_store import state_of
+from ai_psychiatrist.interview.serialization import whole
+from ai_psychiatrist.interview.service import MOST_REASON
 from ai_psychiatrist.store.interviews import InterviewsWanted, ListedInterview
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records
@@ -47,6 +47,7 @@ class InDanger:
     """A line of the list of interviews with signs of danger."""
 
     listed: ListedInterview
+    state: InterviewState
     level: RiskLevel | None
     """`None` where the interview cannot be read."""
     about: str | None
@@ -56,35 +57,36 @@ class InDanger:
 
 
 async def interviews_in_danger(
-    records: Records, service: InterviewService, principal: Principal
+    records: Records, principal: Principal
 ) -> tuple[list[InDanger], int]:
     """Return the latest interviews with danger, held ones first, and how many there are in all."""
+    names_subjects = Scope.READ in principal.scopes
+    return await records.ask(lambda store: _in_danger(store, names_subjects=names_subjects))
+
+
+def _in_danger(store: Store, *, names_subjects: bool) -> tuple[list[InDanger], int]:
     wanted = InterviewsWanted(limit=_MOST_HELD, has_danger=True)
-    page = await records.ask(lambda store: store.interviews.page(wanted))
-    read: dict[str, InterviewSnapshot] = {}
-    for one in page.interviews:
-        with suppress(NotFound, ArtifactMismatch):
-            read[one.id] = await service.get(one.id)
-    about = {one.about for one in read.values() if one.about is not None}
-    shown = about if Scope.READ in principal.scopes else set()
-    names = await records.ask(lambda store: {one: _subject_of(store, one) for one in shown})
-    return [_line(one, read.get(one.id), names) for one in page.interviews], page.total
+    page = store.interviews.page(wanted)
+    return [_line(store, one, names_subjects=names_subjects) for one in page.interviews], page.total
 
 
-def _line(
-    listed: ListedInterview, interview: InterviewSnapshot | None, names: Mapping[str, str | None]
-) -> InDanger:
+def _line(store: Store, listed: ListedInterview, *, names_subjects: bool) -> InDanger:
+    interview, stored = None, listed.stored
+    with suppress(ArtifactMismatch):
+        if stored is not None:
+            interview = whole(listed.id, origin=stored.origin, state=stored.state)
     danger, about = (interview.danger, interview.about) if interview else (None, None)
     return InDanger(
         listed=listed,
+        state=state_of(listed),
         level=None if danger is None else danger.level,
         about=about,
-        subject=None if about is None else names.get(about),
+        subject=_subject_of(store, about) if about is not None and names_subjects else None,
     )
 
 
 def _subject_of(store: Store, record_id: str) -> str | None:
-    """Return whose an assessment is, `None` where nobody is named or it is gone."""
+    """Return the subject of an assessment, `None` where it has none or is gone."""
     with suppress(NotFound, ArtifactMismatch):
         return store.keys.name(store.get(record_id).summary.subject_id)
     return None

@@ -1,5 +1,9 @@
 """The interview about what an assessment left unknown: begun by a link, and seen as it goes on."""
 
+import time
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -7,8 +11,8 @@ from typing import Final
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
-from ai_psychiatrist.access.interview_links import InterviewLink
-from ai_psychiatrist.api.authentication import KEY_READERS
+from ai_psychiatrist.access.interview_links import InterviewLink, is_of_token
+from ai_psychiatrist.api.authentication import KEY_READERS, NEW_LINK_COOKIE, set_new_link_cookie
 from ai_psychiatrist.api.authorization import principal_of, requires
 from ai_psychiatrist.api.dependencies import (
     FOLLOWING,
@@ -18,7 +22,7 @@ from ai_psychiatrist.api.dependencies import (
     records_of,
     services_of,
 )
-from ai_psychiatrist.api.interview_models import LinkResult, TotalResult
+from ai_psychiatrist.api.interview_models import TotalResult
 from ai_psychiatrist.api.interview_requests import assessment_input
 from ai_psychiatrist.api.interviews import make_link
 from ai_psychiatrist.api.json_body import BoundedRequest
@@ -41,6 +45,8 @@ from ai_psychiatrist.store.store import Store
 
 _PREFIX: Final = "/assessments/{assessment_id}/interview"
 _PROTOCOL: Final = "phq8"
+_ADDRESS: Final = "link"
+"""For what the address of a new link is sealed."""
 _STATES: Final = {
     InterviewState.PREPARING: "It is being prepared.",
     InterviewState.AWAITING: "A question waits for the person's answer.",
@@ -71,8 +77,14 @@ class InterviewView:
     asked: int
     """How many items were asked about so far, in whatever wording."""
     total: TotalResult | None
-    link: str
-    """What became of its link, in words."""
+    link: InterviewLink | None
+    link_words: str
+    """What became of its link."""
+
+    @property
+    def is_link_waiting(self) -> bool:
+        """Whether its link opens the interview still, and nobody has opened it."""
+        return self.link is not None and self.link.is_unopened(time.time())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +122,19 @@ async def follow(assessment_id: RecordId, request: Request) -> Response:
     view = await interview_view(assessment_id, request)
     if view is None:
         return redirect_to(request, f"/assessments/{assessment_id}")
-    return await _shown(request, seen, view)
+    address = await _new_address(view, request)
+    shown = await render_page(
+        request,
+        "interview_review",
+        id=assessment_id,
+        subject=seen.subject,
+        view=view,
+        address=address,
+        may_ask=Scope.ASSESS in principal_of(request).scopes,
+    )
+    if NEW_LINK_COOKIE in request.cookies:
+        set_new_link_cookie(shown, request.scope, _path(assessment_id), "")
+    return shown
 
 
 @router.get("/progress", dependencies=FOLLOWING)
@@ -120,7 +144,7 @@ async def progress(assessment_id: RecordId, request: Request) -> Response:
         view = await interview_view(assessment_id, request)
     except NotFound:
         view = None
-    shown = None if view is None else f"{view.interview.version} {view.link}"
+    shown = None if view is None else f"{view.interview.version} {view.link_words}"
     return JSONResponse({"shown": shown})
 
 
@@ -128,15 +152,20 @@ async def progress(assessment_id: RecordId, request: Request) -> Response:
 async def ask_person(
     assessment_id: RecordId, request: BoundedRequest, records: RecordsOf
 ) -> Response:
-    """Begin the interview where there is none under way, and show a link to it, once."""
+    """Begin the interview where there is none under way, and make a link to it.
+
+    The page that this leads to shows it, once; until then the browser has its address, sealed.
+    """
     form, seen = await read_form(request), await _look(assessment_id, request)
     if isinstance(seen, Response):
         return seen
-    here = f"/assessments/{assessment_id}/interview"
+    here = _path(assessment_id)
     service = await _service(request)
     interview = await _kept(seen.interview_id, service)
     if interview is None or interview.state.is_over:
-        begun = await _begun(seen.record, form.get("protocol", _PROTOCOL), service)
+        asked_by = form.get("asked_by", "").strip()
+        inputs = {"asked_by": asked_by} if asked_by else {}
+        begun = await _begun(seen.record, form.get("protocol", _PROTOCOL), inputs, service)
         if begun is None:
             words = "It has no scores, so nothing is known of what to ask."
             return await message_page(request, "Nothing to ask", words, status=409)
@@ -145,7 +174,11 @@ async def ask_person(
     if interview.state.is_over:
         return redirect_to(request, here)
     link = await make_link(interview, request)
-    return await _shown(request, seen, await _view(interview, request), link=link)
+    seal = await records.ask(lambda store: store.interviews.seal(interview.id))
+    sealed = seal.put(link.address.encode(), id_hash(interview.id), _ADDRESS)
+    shown = redirect_to(request, here)
+    set_new_link_cookie(shown, request.scope, here, urlsafe_b64encode(sealed).decode())
+    return shown
 
 
 @stepping.post("/revoke")
@@ -157,7 +190,25 @@ async def revoke(assessment_id: RecordId, request: Request, services: ServicesOf
     if seen.interview_id is not None:
         hashed = id_hash(seen.interview_id)
         await KEY_READERS.run(lambda: services.interview_links.revoke(hashed))
-    return redirect_to(request, f"/assessments/{assessment_id}/interview")
+    return redirect_to(request, _path(assessment_id))
+
+
+def _path(assessment_id: str) -> str:
+    return f"/assessments/{assessment_id}/interview"
+
+
+async def _new_address(view: InterviewView, request: Request) -> str | None:
+    """Return the address of the link that was made just now, as the browser brings it sealed."""
+    sealed, interview_id = request.cookies.get(NEW_LINK_COOKIE), view.interview.id
+    if not sealed or view.link is None:
+        return None
+    with suppress(ValueError, NotFound, ArtifactMismatch):
+        content = urlsafe_b64decode(sealed)
+        seal = await records_of(request).ask(lambda store: store.interviews.seal(interview_id))
+        address = seal.take(content, id_hash(interview_id), _ADDRESS).decode()
+        if is_of_token(view.link, address.partition("#")[2]):
+            return address
+    return None
 
 
 async def _look(record_id: str, request: Request) -> _Seen | Response:
@@ -188,14 +239,14 @@ def _seen(store: Store, record_id: str, principal: Principal) -> _Seen:
 
 
 async def _begun(
-    record: Record, protocol: str, service: InterviewService
+    record: Record, protocol: str, inputs: Mapping[str, str], service: InterviewService
 ) -> InterviewSnapshot | None:
     """Begin the interview about what an assessment left unknown, `None` where it has no scores."""
     result = await RESULT_READERS.run(lambda: result_of(record.result, field="assessment_id"))
     if result.quantitative is None:
         return None
     start = assessment_input(result.quantitative.items)
-    return await service.create(protocol, {}, start, about=record.summary.id)
+    return await service.create(protocol, inputs, start, about=record.summary.id)
 
 
 async def _service(request: Request) -> InterviewService:
@@ -218,7 +269,8 @@ async def _view(interview: InterviewSnapshot, request: Request) -> InterviewView
         state=_STATES[interview.state],
         asked=sum(goal.asks > 0 for goal in interview.goals),
         total=TotalResult.of(interview.items),
-        link=_link_words(link),
+        link=link,
+        link_words=_link_words(link),
     )
 
 
@@ -232,17 +284,3 @@ def _link_words(link: InterviewLink | None) -> str:
         return "link expired"
     opened = "not opened yet" if link.opened_at is None else "opened"
     return f"link {opened}, until {ends:%Y-%m-%d %H:%M} UTC"
-
-
-async def _shown(
-    request: Request, seen: _Seen, view: InterviewView, *, link: LinkResult | None = None
-) -> Response:
-    return await render_page(
-        request,
-        "interview_review",
-        id=seen.record.summary.id,
-        subject=seen.subject,
-        view=view,
-        link=link,
-        may_ask=Scope.ASSESS in principal_of(request).scopes,
-    )

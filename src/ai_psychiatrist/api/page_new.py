@@ -16,7 +16,12 @@ from ai_psychiatrist.api.requests import KeptAssessmentRequest, ScoringInQuery
 from ai_psychiatrist.api.slots import AdmittedRoute
 from ai_psychiatrist.api.submission import submit_again, submit_job
 from ai_psychiatrist.domain.access import Scope
-from ai_psychiatrist.domain.errors import InputError, NotFound, SpeakersUnknown
+from ai_psychiatrist.domain.errors import (
+    InputError,
+    NotFound,
+    RequestConflict,
+    SpeakersUnknown,
+)
 from ai_psychiatrist.services.transcripts.formats.known import ENDINGS
 from ai_psychiatrist.services.transcripts.preview import Preview
 from ai_psychiatrist.services.transcripts.speaker_labels import given_roles
@@ -78,6 +83,8 @@ async def _try_again(record_id: str, request: Request) -> Response:
         return await message_page(
             request, "Not here", "No assessment has this address.", status=404
         )
+    except RequestConflict as error:
+        return await message_page(request, "Not tried again", f"{error}.", status=409)
     if begun is not None:
         note_record(request, begun)
     return redirect_to(request, f"/assessments/{begun or record_id}")

@@ -26,9 +26,9 @@ _DOCUMENTATION: Final = (
 )
 _DOCUMENTATION_PATH: Final = "/docs"
 _PAGE_PATHS: Final = frozenset(
-    {"/", "/new", "/login", "/logout", "/next", "/agreement", PARTICIPANT_PATH}
+    {"/", "/find", "/new", "/login", "/logout", "/next", "/agreement", PARTICIPANT_PATH}
 )
-_PAGES_UNDER: Final = ("/assessments/", "/interviews/")
+_PAGES_UNDER: Final = ("/assessments/", "/chosen/", "/interviews/")
 _KEPT: Final = "public, max-age=31536000, immutable"
 
 

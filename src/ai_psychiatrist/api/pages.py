@@ -147,7 +147,9 @@ def redirect_to(request: Request, path: str) -> RedirectResponse:
     return RedirectResponse(mounted_at(request.scope) + path, 303)
 
 
-async def read_form(request: BoundedRequest) -> ImmutableMultiDict[str, str]:
+async def read_form(
+    request: BoundedRequest, *, most_fields: int = _MOST_FIELDS
+) -> ImmutableMultiDict[str, str]:
     """Return the fields, some with several values; raises `Problem` for what is no form of ours."""
     if content_type(request.scope) != FORM_TYPE:
         raise Problem("invalid_request", f"This address takes forms: {FORM_TYPE}.")
@@ -156,10 +158,10 @@ async def read_form(request: BoundedRequest) -> ImmutableMultiDict[str, str]:
             (await request.received()).decode("ascii"),
             keep_blank_values=True,
             errors="strict",
-            max_num_fields=_MOST_FIELDS,
+            max_num_fields=most_fields,
         )
     except ValueError:
-        detail = f"The form cannot be read: percent-encoded UTF-8 of at most {_MOST_FIELDS} fields."
+        detail = f"The form cannot be read: percent-encoded UTF-8 of at most {most_fields} fields."
         raise Problem("invalid_request", detail) from None
     return ImmutableMultiDict(pairs)
 

@@ -19,6 +19,7 @@ from ai_psychiatrist.api.interview_requests import (
     IdempotencyKey,
     ParticipantAnswer,
 )
+from ai_psychiatrist.api.interviews import send_hold_notice
 from ai_psychiatrist.api.json_body import BoundedRoute
 from ai_psychiatrist.api.pages import render_page
 from ai_psychiatrist.api.paths import PARTICIPANT_PATH
@@ -27,8 +28,11 @@ from ai_psychiatrist.api.requests import RequestBody
 from ai_psychiatrist.api.slots import AdmittedRoute
 from ai_psychiatrist.domain.errors import ConfigurationError, NotFound, StoreUnusable
 from ai_psychiatrist.domain.interview import (
+    AnswerKind,
     InterviewState,
     Message,
+    Question,
+    QuestionPurpose,
 )
 from ai_psychiatrist.domain.interview_items import UnansweredReason
 from ai_psychiatrist.domain.phq8 import Item
@@ -55,6 +59,19 @@ class OpeningRequest(RequestBody):
     """Made up by the page, at random: sent again with the token it gives the same cookie again."""
 
 
+class NotedAnswer(Result):
+    """A line of what was noted, as the person looks it through at the end."""
+
+    option_id: str
+    """Chooses to answer it again."""
+    name: str
+    """Of the item."""
+    words: str
+    """The person's own; empty where there are none."""
+    noted: str
+    """What was put down for them, or that nothing was."""
+
+
 class ParticipantQuestion(Result):
     """The question that waits for an answer."""
 
@@ -64,6 +81,10 @@ class ParticipantQuestion(Result):
     allows_free_text: bool
     most_characters: int
     """Of a free answer."""
+    noted: tuple[NotedAnswer, ...] = ()
+    """What was noted of each item, where the person is to look it through."""
+    closing: str = ""
+    """What is asked after these lines."""
 
 
 class Progress(Result):
@@ -170,13 +191,18 @@ async def read_state(service: Interviewing, interview: Standing, services: Servi
 
 @stepping.post("/answers")
 async def answer(
-    body: ParticipantAnswer, service: Interviewing, interview: Standing, services: ServicesOf
+    body: ParticipantAnswer,
+    request: Request,
+    service: Interviewing,
+    interview: Standing,
+    services: ServicesOf,
 ) -> Response:
     """Answer the question that waits, pause, end, or take a step again that failed."""
     if body.is_retry:
         following = await service.retry(interview.id)
     else:
         following = await service.answer(interview.id, body.as_submission())
+    send_hold_notice(following, request)
     return json_of(participant_state(following, service, services))
 
 
@@ -186,14 +212,7 @@ def participant_state(
     """Return of an interview what its person may see."""
     protocol, question = service.protocol_of(snapshot), None
     if snapshot.question is not None:
-        asked = snapshot.question
-        question = ParticipantQuestion(
-            id=asked.id,
-            text=asked.text,
-            options=asked.options,
-            allows_free_text=asked.allows_free_text,
-            most_characters=protocol.answers.max_length,
-        )
+        question = _question_of(snapshot, snapshot.question, protocol)
     asked_about = sum(goal.asks > 0 for goal in snapshot.goals)
     has_progress = snapshot.kind is ProtocolKind.ITEMS and question is not None
     return ParticipantState(
@@ -207,10 +226,51 @@ def participant_state(
         question=question,
         messages=snapshot.messages,
         progress=Progress(number=asked_about, of=len(snapshot.goals)) if has_progress else None,
-        changeable=changeable_answers(snapshot, protocol) if question is not None else (),
+        changeable=changeable_answers(snapshot, protocol)
+        if question is not None and not question.noted
+        else (),
         can_retry=snapshot.is_resumable,
         help=services.crisis_resources,
         texts=protocol.page,
+    )
+
+
+def _question_of(
+    snapshot: InterviewSnapshot, asked: Question, protocol: InterviewProtocol
+) -> ParticipantQuestion:
+    text, closing = asked.text, ""
+    noted: tuple[NotedAnswer, ...] = ()
+    if asked.purpose is QuestionPurpose.REVIEW and protocol.conversation.review is not None:
+        review = protocol.conversation.review
+        before, _, after = review.question.partition("{noted}")
+        if text.startswith(before) and text.endswith(after):
+            # The lines between stand in `noted`.
+            text, closing = before.strip(), after.strip()
+        noted = _noted_answers(snapshot, asked, protocol, review.none)
+    return ParticipantQuestion(
+        id=asked.id,
+        text=text,
+        options=tuple(one for one in asked.offered if one.kind is not AnswerKind.ITEM or not noted),
+        allows_free_text=asked.allows_free_text,
+        most_characters=protocol.answers.max_length,
+        noted=noted,
+        closing=closing,
+    )
+
+
+def _noted_answers(
+    snapshot: InterviewSnapshot, asked: Question, protocol: InterviewProtocol, none: str
+) -> tuple[NotedAnswer, ...]:
+    known = {one.item: one for one in changeable_answers(snapshot, protocol)}
+    return tuple(
+        NotedAnswer(
+            option_id=one.id,
+            name=protocol.items[one.item].name,
+            words=known[one.item].words if one.item in known else "",
+            noted=known[one.item].noted if one.item in known else none,
+        )
+        for one in asked.options
+        if one.item is not None
     )
 
 

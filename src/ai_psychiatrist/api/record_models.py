@@ -49,6 +49,9 @@ class ListInQuery(PageInQuery):
         default=False,
         description="Only with statements of danger that nobody has confirmed to have read.",
     )
+    subject_id: str | None = Field(
+        default=None, max_length=64, description="Only of this subject, by its random id."
+    )
     blind: bool = Field(
         default=False,
         description="Leave out scores of what you have not rated, so that you still can, blind.",
@@ -57,6 +60,7 @@ class ListInQuery(PageInQuery):
     def wanted(self, principal: Principal) -> PageWanted:
         """Return the page as the store takes it."""
         return PageWanted(
+            subject_id=self.subject_id,
             rater=principal.id,
             limit=self.limit,
             cursor=self.cursor,

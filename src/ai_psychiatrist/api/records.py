@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
@@ -69,12 +70,13 @@ from ai_psychiatrist.domain.review import ReviewRow
 from ai_psychiatrist.domain.risk import RiskReport
 from ai_psychiatrist.infrastructure.off_loop import WorkerThreads
 from ai_psychiatrist.results.fhir.bundle import MEDIA_TYPE, bundle_of, bytes_of
-from ai_psychiatrist.results.fhir.source import Wanted
+from ai_psychiatrist.results.fhir.source import AS_USUAL, Wanted
 from ai_psychiatrist.results.page.pages import sheet_html
 from ai_psychiatrist.results.page.views import SheetView, sheet_view
 from ai_psychiatrist.results.reading import result_of
 from ai_psychiatrist.reviews.blindness import give_scores, list_for
 from ai_psychiatrist.services.risk.context import with_words
+from ai_psychiatrist.store.listing import RecordPage
 from ai_psychiatrist.store.records import Record
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records
@@ -187,11 +189,18 @@ async def _failure(record_id: str, request: Request) -> Problem:
 
 @router.get("", response_model=RecordPageResult, dependencies=SEEING)
 async def list_assessments(
-    query: ListOfQuery, records: RecordsOf, principal: PrincipalOf
+    query: ListOfQuery, records: RecordsOf, principal: PrincipalOf, subject: SubjectOfHeader
 ) -> Response:
-    """List stored assessments, a page at a time."""
+    """List stored assessments, a page at a time; with X-Subject those of one study id."""
     wanted = query.wanted(principal)
-    page = await records.ask(lambda store: list_for(store, wanted))
+
+    def listed(store: Store) -> RecordPage:
+        if subject is None:
+            return list_for(store, wanted)
+        # No subject has the empty id.
+        return list_for(store, replace(wanted, subject_id=store.keys.find(subject) or ""))
+
+    page = await records.ask(listed)
     result = RecordPageResult(
         assessments=tuple(map(record_result, page.records)), next=page.next, total=page.total
     )
@@ -222,7 +231,9 @@ async def read_assessment(
     if media_type == MEDIA_TYPE:
         rows = await records.ask(lambda store: store.reviews.of(assessment_id))
         own_rows = [row for row in rows if row.rater == principal.id]
-        content = await asyncio.to_thread(bundle_bytes, record, own_rows)
+        subject = await records.ask(lambda store: store.subject_of(assessment_id))
+        wanted = Wanted(made_at=record.summary.created_at, study_id=subject)
+        content = await asyncio.to_thread(bundle_bytes, record, own_rows, wanted)
     return Response(content, media_type=media_type, headers={"Vary": "Accept"})
 
 
@@ -364,13 +375,12 @@ async def account_of(record: Record, services: Services) -> tuple[Assessment | N
 
 
 def bundle_bytes(
-    record: Record, rows: Sequence[ReviewRow] = (), wanted: Wanted | None = None
+    record: Record, rows: Sequence[ReviewRow] = (), wanted: Wanted = AS_USUAL
 ) -> bytes:
     """Return the program's bundle or, with the rows of a rater, the rater's, on one line."""
     result = result_of(record.result, field="assessment_id")
     sha256 = hashlib.sha256(record.transcript.text.encode()).hexdigest()
-    made = wanted or Wanted(made_at=record.summary.created_at)
-    return bytes_of(bundle_of(result, transcript_sha256=sha256, ratings=rows, wanted=made))
+    return bytes_of(bundle_of(result, transcript_sha256=sha256, ratings=rows, wanted=wanted))
 
 
 def view_of(record: Record) -> SheetView:

@@ -188,11 +188,12 @@ class KeptAssessmentRequest(AssessmentRequest):
     """One transcript whose assessment is stored."""
 
     subject: Annotated[StrictStr, Field(min_length=1, max_length=200, pattern=r"\S")] | None = None
-    """Whose interview it is, as you call them: sealed, and met again under the same name. Null for
-    a subject of whom nothing else is stored."""
+    """The study id: whose interview it is, as you call them. It is sealed, found by its exact form,
+    and exported. Null for a subject of whom nothing else is stored."""
     callback_url: Annotated[StrictStr, Field(min_length=1, max_length=2_048)] | None = None
     """Address that is told, signed, once the job has ended: its state, and the level and group of
-    danger, without words or scores; on a host that the setting JOBS_WEBHOOK_HOSTS names."""
+    danger, without words or scores; and later, with the study id, where nobody has confirmed
+    reading statements of danger. On a host that the setting JOBS_WEBHOOK_HOSTS names."""
 
 
 class FindingsRequest(AssessmentRequest):
@@ -282,7 +283,8 @@ async def subject_of_header(
     x_subject: Annotated[
         str | None,
         Header(
-            description="For a file: what `subject` of a JSON body says, percent-encoded in UTF-8."
+            description="The study id, percent-encoded in UTF-8: of an interview that is sent as a "
+            "file, or of those that are listed."
         ),
     ] = None,
 ) -> str | None:

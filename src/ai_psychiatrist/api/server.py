@@ -109,7 +109,7 @@ class BoundedServer(Server):
     """Opens the application, and looks after the connections while it serves."""
 
     def __init__(self, config: BoundedConfig, *, on_opened: Callable[[], None]) -> None:
-        """`on_opened` is called before the first caller is heard."""
+        """`on_opened` is called before the first request is accepted."""
         super().__init__(config)
         self._config = config
         self._on_opened = on_opened

@@ -1,4 +1,4 @@
-"""A process that is told to end first ends what is under way, whichever server runs the app.
+"""On a termination signal, let running requests finish first, under any server.
 
 Servers close their doors at once and wait for running requests, some of them for ever. Here the
 signal reaches the server when nothing is under way any more: until then it goes on answering, that
@@ -26,7 +26,7 @@ _SPARE_SECONDS: Final = 4
 
 @contextmanager
 def stop_on_signals(stopping: Stopping, seconds: float) -> Iterator[None]:
-    """Begin stopping when the server's process is told to end, and hand the signal on at the end.
+    """Begin stopping on a termination signal, and pass the signal on at the end.
 
     Requests have so many seconds. A second signal ends the process at once. Outside the main
     thread, and for a signal that no server waits for, nothing is done.

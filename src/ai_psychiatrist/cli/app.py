@@ -93,7 +93,7 @@ COMMANDS: Final = {
 EVALUATE: Final = {
     "run": LazyCommand(
         place="evaluate_run:run_app",
-        help="Assess every unit of a dataset; can be stopped at any time and gone on with.",
+        help="Assess every unit of a dataset; can be stopped at any time and resumed.",
     ),
     "status": LazyCommand(
         place="evaluate_runs:runs_app",

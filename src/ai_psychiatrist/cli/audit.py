@@ -104,7 +104,7 @@ Examples:
 """
 )
 def head(*, tenant: TenantOption = None) -> None:
-    """Print number and digest of the last row, to be kept where nobody here can change it."""
+    """Print number and digest of the last row, to keep out of reach of users of this machine."""
     with _log(tenant) as log:
         found = log.head()
     typer.echo(str(found or fail(_NONE)))

@@ -55,7 +55,7 @@ _HEADINGS = ("Calls", "Tokens in", "Tokens out", "From cache", "Live USD", "Batc
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WantedRuns:
+class RunsRequest:
     """What the command line asks for: a run, or several with different prompts and repeats."""
 
     run: DatasetRun
@@ -80,7 +80,7 @@ class WantedRuns:
         )
 
 
-async def planned(settings: Settings, wanted: WantedRuns, before: Path | None) -> RunPlan:
+async def planned(settings: Settings, wanted: RunsRequest, before: Path | None) -> RunPlan:
     """Return what a run, or all of several, will take; raises as a run does for bad input.
 
     `before`: the folder of the run, whose shard is meant where it was begun and none is named.
@@ -109,7 +109,7 @@ async def planned(settings: Settings, wanted: WantedRuns, before: Path | None) -
 
 
 def print_plan(plan: RunPlan, before: RunCost | None = None) -> None:
-    """Print a plan, and what an account of before tells of it."""
+    """Print a plan, compared with the cost of an earlier run if there is one."""
     console = console_of(WIDE)
     for part in _plan_parts(plan, before):
         console.print(part, soft_wrap=isinstance(part, str))
@@ -153,7 +153,7 @@ def _cells(row: PlannedCalls, price: str) -> tuple[str, ...]:
     )
 
 
-def assess_dataset(settings: Settings, wanted: WantedRuns) -> ExitCode:
+def assess_dataset(settings: Settings, wanted: RunsRequest) -> ExitCode:
     """Make or resume all runs that are wanted, and return the command's exit status."""
     out = wanted.run.folder.path
     codes = asyncio.run(_assess_all(settings, wanted))
@@ -175,7 +175,7 @@ def say_next(codes: set[ExitCode], out: Path, *, is_several: bool) -> ExitCode:
     return codes.pop() if len(codes) == 1 else ExitCode.PARTIAL
 
 
-async def _assess_all(settings: Settings, wanted: WantedRuns) -> set[ExitCode]:
+async def _assess_all(settings: Settings, wanted: RunsRequest) -> set[ExitCode]:
     codes, tally, common = set[ExitCode](), RunTally(), wanted.run
     batches = None if common.batch is None else common.batch.models
     async with bootstrap(settings, batches=batches) as services:
@@ -288,7 +288,7 @@ def _lines(state: RunState) -> Iterator[str]:
 
 
 def _cost_lines(cost: RunCost) -> Iterator[str]:
-    """Yield what a run was planned to take, and took; nothing where no backend told tokens."""
+    """Yield the planned and used calls, tokens and cost; nothing without token counts."""
     if not _at(cost.used, "tokens", "input"):
         return
     planned, used = cost.planned, cost.used

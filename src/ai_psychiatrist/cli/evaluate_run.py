@@ -21,7 +21,7 @@ from ai_psychiatrist.cli.dataset_options import (
     ReadingFlags,
     SplitOption,
 )
-from ai_psychiatrist.cli.dataset_runs import WantedRuns, assess_dataset, planned, print_plan
+from ai_psychiatrist.cli.dataset_runs import RunsRequest, assess_dataset, planned, print_plan
 from ai_psychiatrist.cli.options import AblateOption, ModeOption, with_option_groups
 from ai_psychiatrist.cli.settings import ModelOption, quiet, read_settings
 from ai_psychiatrist.config import Settings
@@ -164,7 +164,7 @@ class CostFlags:
             prices=given_prices(self.price or ()),
         )
 
-    def tell_plan(self, settings: Settings, wanted: WantedRuns, before: Path | None) -> None:
+    def tell_plan(self, settings: Settings, wanted: RunsRequest, before: Path | None) -> None:
         """End with the plan where that is all that is wanted.
 
         `before`: the folder of the run, where one was begun that tells how good the estimate is.
@@ -264,7 +264,7 @@ def run(
     batch: BatchFlags,
     model: ModelOption = None,
 ) -> None:
-    """Assess every unit of a dataset; can be stopped at any time and gone on with."""
+    """Assess every unit of a dataset; can be stopped at any time and resumed."""
     with ending_on_stop(_KEPT):
         settings = quiet(read_settings(model))
         # What costs nothing to see is said first: reading a dataset may take a while.
@@ -290,7 +290,7 @@ def run(
             is_in_database=database,
             is_detached=detach,
         )
-        wanted = WantedRuns(run=run, prompts=prompts or (), repeats=repeats)
+        wanted = RunsRequest(run=run, prompts=prompts or (), repeats=repeats)
         cost.tell_plan(settings, wanted, out)
         batches = batch.options(settings, run.folder.path, is_resumed=resume)
         code = assess_dataset(settings, replace(wanted, run=replace(run, batch=batches)))
@@ -330,7 +330,7 @@ def replicate(
             options=options,
             mode=AssessmentMode.ZERO_SHOT,
         )
-        wanted = WantedRuns(run=run)
+        wanted = RunsRequest(run=run)
         cost.tell_plan(settings, wanted, folder.path)
         code = assess_dataset(settings, wanted)
         write_aggregates(out / "aggregates", run=folder.path, splits=splits)

@@ -101,7 +101,7 @@ def interview(
     ] = False,
     model: ModelOption = None,
 ) -> None:
-    """Hold an interview; it can be left at any time and gone on with."""
+    """Hold an interview; it can be left at any time and resumed."""
     if context.invoked_subcommand is not None:
         return
     with ending_on_stop("stopped; `ai-psychiatrist interview list` shows what is kept"):
@@ -185,6 +185,38 @@ def delete(
     """Remove all that is kept of an interview."""
     with _opened(quiet(read_settings())) as (runner, _, service):
         runner.run(service.delete(interview_id))
+
+
+@interview_app.command(
+    context_settings={"ignore_unknown_options": True},
+    epilog="""
+Examples:
+
+  ai-psychiatrist interview reopen ID --reason "Called back; safe at home with family."
+
+The person is welcomed back and asked the question that waited once more. Who reopened it, when and
+why stays in the interview and its report. The page on which the person was held goes on by itself.
+
+Exit status: 0 it goes on, 2 there is no such interview, it is not held, or no reason is given.
+""",
+)
+def reopen(
+    interview_id: Annotated[str, typer.Argument(metavar="ID", help="The interview's id.")],
+    *,
+    reason: Annotated[
+        str,
+        typer.Option(
+            metavar="TEXT", help="What you did, and why the person can be asked further; kept."
+        ),
+    ],
+) -> None:
+    """Let an interview go on that is held because of a sign of danger."""
+    with _opened(quiet(read_settings())) as (runner, services, service):
+        runner.run(service.get(interview_id))
+        with audited(services.stores, LOCAL.tenant, "interview_reopened", interview_id):
+            going_on = service.reopen(interview_id, reason=reason, author=LOCAL.id)
+            runner.run(going_on)
+    say("It goes on: the person is asked the question that waited once more.")
 
 
 @interview_app.command(

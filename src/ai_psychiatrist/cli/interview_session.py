@@ -44,6 +44,7 @@ from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.interview.protocol import ProtocolKind
 from ai_psychiatrist.interview.service import AnswerSubmission, InterviewService
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
+from ai_psychiatrist.interview.submission import worded_option
 from ai_psychiatrist.wiring import Services
 
 STOP: Final = "stop"
@@ -90,24 +91,18 @@ def read_line(line: str, question: Question, *, version: int) -> AnswerSubmissio
     )
     if said.casefold() == STOP:
         return answer(is_stop=True)
-    letters = question.lettered
+    letters = question.letters
     in_words = ", or say it in words, such as `4 days`" if question.allows_free_text else ""
-    choose = f"choose a letter: {', '.join(letters)}{in_words}"
-    if said.casefold() in letters:
-        return answer(option_id=letters[said.casefold()].id)
-    for option in question.options:
-        if _plain_wording(option.text) == _plain_wording(said):
-            return answer(option_id=option.id)
+    choose = f"choose a letter: {', '.join(question.lettered)}{in_words}"
+    meant = letters.get(said.casefold()) or worded_option(question, said)
+    if meant is not None:
+        return answer(option_id=meant.id)
     is_letter = len(said) == 1 and said.isalpha()
     require(question.allows_free_text and not is_letter, choose, field="answer")
     # A terminal's wrong bytes become lone surrogates.
     is_text = not any("\ud800" <= character <= "\udfff" for character in said)
     require(is_text, _NOT_TEXT, field="answer")
     return answer(text=said)
-
-
-def _plain_wording(text: str) -> str:
-    return " ".join(text.casefold().split()).rstrip(".")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The `jobs` commands: look after what is told of jobs."""
+"""The `jobs` commands, which list and retry webhooks of jobs."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -26,7 +26,7 @@ A server may run meanwhile. Exit status: 0 done, 2 bad input or settings.
 
 @jobs_app.callback()
 def _jobs() -> None:
-    """Look after what is told of jobs."""
+    """List and retry webhooks that were given up."""
 
 
 @jobs_app.command()
@@ -46,6 +46,7 @@ def webhooks(
             shown = {
                 # Null for one of an interview, whose id opens it.
                 "job_id": one.record_id,
+                "event": one.event,
                 "tenant": tenant,
                 "host": one.host,
                 "given_up_at": moment,

@@ -24,7 +24,7 @@ from ai_psychiatrist.store.run_records import StepCounts
 
 @contextmanager
 def step_progress(doing: str) -> Iterator[Callable[[int, int], None]]:
-    """Yield what is told of each step: how many are done, and of how many."""
+    """Yield a callback for each step: how many are done, and of how many."""
     with _bars(*Progress.get_default_columns(), stays=False) as progress:
         task = progress.add_task(doing, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
@@ -32,7 +32,7 @@ def step_progress(doing: str) -> Iterator[Callable[[int, int], None]]:
 
 @contextmanager
 def part_progress() -> Iterator[OnFinished]:
-    """Yield what the pipeline tells of each finished part."""
+    """Yield a callback for each part that the pipeline has finished."""
     columns = SpinnerColumn(), "{task.description}", BarColumn(bar_width=24), TimeElapsedColumn()
     with _bars(*columns, stays=False) as progress:
         task = progress.add_task("assessing", total=len(Part) - 1)
@@ -43,7 +43,7 @@ def part_progress() -> Iterator[OnFinished]:
 
 @contextmanager
 def unit_progress(what: str, requested: int, done: int) -> Iterator[Callable[[str | None], None]]:
-    """Yield what the run tells of each unit: the stage at which it failed, `None` when it did not.
+    """Yield a callback for each unit: the stage at which it failed, `None` when it did not.
 
     `done`: how many units were before.
     """
@@ -102,7 +102,7 @@ def phase_progress(
 
 @contextmanager
 def line_progress(size: int | None, *, is_shown: bool) -> Iterator[Callable[[int, int], None]]:
-    """Yield what is told of every block of lines: its bytes and their number.
+    """Yield a callback for each block of lines: its bytes and their number.
 
     `size`: bytes in all, `None` when that is not known. Whatever `is_shown`, nothing is written
     unless standard error is a terminal.
@@ -122,7 +122,7 @@ def line_progress(size: int | None, *, is_shown: bool) -> Iterator[Callable[[int
 
 @contextmanager
 def index_progress(units: int) -> Iterator[tuple[Callable[[], None], Callable[[int], None]]]:
-    """Yield what is told of each interview that is read, and of chunks that are indexed."""
+    """Yield a callback for each interview that is read, and for chunks that are indexed."""
     columns = (
         "{task.description}",
         BarColumn(bar_width=24),

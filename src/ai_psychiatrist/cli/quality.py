@@ -1,4 +1,4 @@
-"""How good models are on interviews whose answers are known, beside the built-in baseline."""
+"""How good models are on interviews with known answers, compared with the built-in baseline."""
 
 import time
 from collections.abc import Iterator, Sequence

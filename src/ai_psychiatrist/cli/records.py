@@ -275,7 +275,7 @@ def rotate_key(
         ),
     ] = None,
 ) -> None:
-    """Give every tenant a new key, and wrap the keys of all subjects anew.
+    """Give every tenant a new key, and wrap the keys of all subjects with it.
 
     The key file of now goes on opening them, and with --new-key-file the new one does as well. Once
     every server has the new DATA_KEY_FILE, rotate again: then the new one alone opens them.

@@ -87,7 +87,7 @@ def revalidate(
 
 
 def _write_results(ledger: RunStore) -> int:
-    """Write what a run's folder has of results anew; returns how many predictions changed.
+    """Rewrite the result files of a run; returns how many predictions changed.
 
     Metrics and report go first: whatever happens, none is left that says something else.
     """

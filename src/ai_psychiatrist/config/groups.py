@@ -23,32 +23,40 @@ CRISIS_LINE_CURE: Final = (
 
 
 class DataSettings(Options):
-    """Where files are read and kept."""
+    """Where files are read and stored."""
 
     model_config = SettingsConfigDict(env_prefix="DATA_")
 
     transcripts_dir: Path | None = Field(
         default=None,
-        description="DAIC-WOZ folder of transcripts, for requests by participant_id.",
+        description="Folder of DAIC-WOZ transcripts, for requests with participant_id.",
     )
     transcripts_tenant: str = Field(
         default="",
-        description="Tenant whose keys may name a participant_id where AUTH_REQUIRED is set; the "
-        "folder is of one tenant, and without this of none.",
+        description=(
+            "Tenant whose keys may use participant_id if AUTH_REQUIRED is set; empty: none may."
+        ),
     )
     state_dir: Path = Field(
         default=Path("~/.local/state/ai-psychiatrist"),
-        description="Folder of interviews, stored assessments, their keys, and the own key.",
+        description=(
+            "Folder of stored assessments, interviews, their keys and the installation's key."
+        ),
     )
     key_file: Path | None = Field(
         default=None,
-        description="File of 32 bytes in hexadecimal, the same on every machine: seals what is "
-        "stored and the folders of runs; without it a key in DATA_STATE_DIR seals the former.",
+        description=(
+            "File with 32 bytes in hexadecimal, the same on every machine, that encrypts "
+            "stored data and the folders of runs; without it a key in DATA_STATE_DIR "
+            "encrypts stored data."
+        ),
     )
     secrets_dir: Path | None = Field(
         default=None,
-        description="Folder of files named after settings, each with its value, such as "
-        "/run/secrets; the environment and .env go before it.",
+        description=(
+            "Folder of files named like settings, each with its value, such as "
+            "/run/secrets; the environment and .env have priority."
+        ),
     )
 
     @property
@@ -64,18 +72,20 @@ class CertificateSettings(Options):
 
     key_file: Path | None = Field(
         default=None,
-        description="File of an Ed25519 key, 32 bytes in hexadecimal, that signs certificates.",
+        description="File with an Ed25519 key, 32 bytes in hexadecimal, that signs certificates.",
     )
 
 
 class RiskSettings(Options):
-    """What is shown beside signs of danger."""
+    """What is shown with signs of danger."""
 
     model_config = SettingsConfigDict(env_prefix="RISK_")
 
     crisis_resources: str = Field(
         default=GENERAL_RESOURCES,
-        description="Where to turn in a crisis, at your place: its line, when it answers.",
+        description=(
+            "Where people find help in a crisis at your place: the crisis line and its hours."
+        ),
     )
 
     @field_validator("crisis_resources")
@@ -101,11 +111,11 @@ class LogSettings(Options):
 
 
 class FeatureSettings(Options):
-    """What is switched on."""
+    """What is enabled."""
 
     enable_few_shot: bool = Field(
         default=False,
-        description="Score in mode few_shot where no mode is named; needs REFERENCES_DIR.",
+        description="Score in mode few_shot if no mode is named; needs REFERENCES_DIR.",
     )
 
     @property

@@ -26,57 +26,59 @@ class ApiSettings(Options):
 
     host: str = Field(
         default="127.0.0.1",
-        description="Address to listen on; one that other machines reach needs AUTH_REQUIRED.",
+        description="Address to listen on; one that other machines can reach needs AUTH_REQUIRED.",
     )
     allow_unauthenticated: bool = Field(
         default=False,
-        description="Let anybody in at an address that other machines reach; logged each hour.",
+        description="Serve other machines without keys; logged every hour.",
     )
-    port: int = Field(
-        default=8000, ge=0, le=65535, description="Port to listen on; 0 takes a free one."
+    port: int = Field(default=8000, ge=0, le=65535, description="Port to listen on; 0: a free one.")
+    max_body_bytes: int = Field(
+        default=4_194_304, ge=1024, description="Maximum size of a request body."
     )
-    max_body_bytes: int = Field(default=4_194_304, ge=1024, description="Largest request body.")
     max_transcript_chars: int = Field(
         default=400_000,
         ge=1,
-        description="Longest transcript, in characters, for commands as well.",
+        description="Maximum length of a transcript, in characters, for commands as well.",
     )
     request_timeout_seconds: float = Field(
         default=900.0,
         gt=0,
-        description="Deadline of a request from its arrival; what has finished is returned.",
+        description="Deadline of a request from its arrival; finished parts are returned.",
     )
     shutdown_seconds: float = Field(
         default=20.0,
         gt=0,
         le=3600,
-        description="What requests under way may take when the server is told to stop.",
+        description="How long running requests may take when the server is told to stop.",
     )
     max_concurrency: int = Field(
         default=64,
         ge=1,
-        description="Most assessments under way; further requests wait for API_SLOT_WAIT_SECONDS.",
+        description=(
+            "Maximum assessments at a time; further requests wait for API_SLOT_WAIT_SECONDS."
+        ),
     )
     slot_wait_seconds: float = Field(
         default=10.0,
         ge=0,
-        description="Longest wait of a request for its turn; then it gets 503 and Retry-After.",
+        description="How long a request waits for a slot; then it gets 503 and Retry-After.",
     )
     max_connections: int = Field(
         default=1000,
         ge=16,
-        description="Most open connections of `serve`, as far as file descriptors suffice.",
+        description="Maximum open connections of `serve`, as far as file descriptors allow.",
     )
     header_timeout_seconds: float = Field(
-        default=10.0, gt=0, description="Longest wait of `serve` for a whole request header."
+        default=10.0, gt=0, description="Timeout of `serve` for a whole request header."
     )
     body_timeout_seconds: float = Field(
-        default=30.0, gt=0, description="Longest wait for a whole request body; then 408."
+        default=30.0, gt=0, description="Timeout for a whole request body; then 408."
     )
     answer_timeout_seconds: float = Field(
         default=60.0,
         gt=0,
-        description="How long `serve` holds an answer for a caller who does not read it.",
+        description="How long `serve` holds a response for a caller who does not read it.",
     )
     idle_timeout_seconds: int = Field(
         default=5,
@@ -85,28 +87,29 @@ class ApiSettings(Options):
     )
     allowed_hosts: CommaList[str] = Field(
         default=(),
-        description="Further names that callers may use for this server; `*`: any.",
+        description="Additional names under which callers may reach this server; `*`: any.",
     )
     public_url: WebAddress | None = Field(
         default=None,
-        description="Address under which others reach this server, for links that it gives out.",
+        description="Address under which other people reach this server, for its links.",
     )
     cors_origins: CommaList[str] = Field(
         default=(), description="Origins of web pages that may call the API."
     )
     tls_cert_file: Path | None = Field(
         default=None,
-        description="Certificate of `serve` in PEM form, its chain after it: serves HTTPS alone.",
+        description="PEM file with the certificate of `serve` and its chain: serves HTTPS only.",
     )
     tls_key_file: Path | None = Field(
-        default=None, description="Key of that certificate, which others cannot read."
+        default=None,
+        description="Key of that certificate; others must not be able to read the file.",
     )
     trusted_proxies: CommaList[str] = Field(
         default=(),
-        description="Addresses or networks of proxies whose X-Forwarded-For and -Proto count.",
+        description="Addresses or networks of proxies whose X-Forwarded-For and -Proto are used.",
     )
     docs: bool = Field(
-        default=True, description="Show /docs and /openapi.json; false for production."
+        default=True, description="Serve /docs and /openapi.json; set false in production."
     )
 
     @property

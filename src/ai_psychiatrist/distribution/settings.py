@@ -10,38 +10,49 @@ from ai_psychiatrist.infrastructure.options import CommaList, Options, WebAddres
 
 
 class BeliefSettings(Options):
-    """How sure the scores of items are: what is asked for it, and how surely it is to hold."""
+    """Score distributions: their sources, and the level of intervals."""
 
     model_config = SettingsConfigDict(env_prefix="BELIEF_")
 
     sources: CommaList[BeliefSource] = Field(
         default=(BeliefSource.RULES,),
-        description="Of `rules` (always among them), `rescoring`, `tokens`, `decision`.",
+        description=(
+            "Sources of votes: `rules` (always included), `rescoring`, `tokens`, `decision`."
+        ),
     )
     level: float = Field(
         default=0.9,
         ge=0.5,
         le=0.99,
-        description="Belief that the total's interval is to hold, 0.5-0.99; a fit has its own.",
+        description=(
+            "Probability that the total's interval is to contain, 0.5-0.99; a fit has its own."
+        ),
     )
     rescorings: int = Field(
-        default=5, ge=2, le=20, description="How often items are scored anew, for `rescoring`."
+        default=5, ge=2, le=20, description="How often to score items again, for `rescoring`."
     )
     temperature: float = Field(
-        default=0.7, gt=0.0, le=2.0, description="Sampling temperature of these."
+        default=0.7, gt=0.0, le=2.0, description="Sampling temperature for `rescoring`."
     )
-    seed: int = Field(default=0, ge=0, description="Decides the order of the evidence in these.")
+    seed: int = Field(
+        default=0, ge=0, description="Seed for the order of the evidence in `rescoring`."
+    )
     decision_model: str | None = Field(
-        default=None, description="Name of the model that decides, at its server, for `decision`."
+        default=None, description="Name of the decision model on its server, for `decision`."
     )
     decision_url: WebAddress | None = Field(
         default=None,
-        description="Address of its server, which speaks the System One protocol.",
+        description="Address of that server, which uses the System One protocol.",
     )
-    decision_api_key: SecretStr = Field(default=SecretStr(""), description="Its key.")
+    decision_api_key: SecretStr = Field(
+        default=SecretStr(""), description="API key of that server."
+    )
     fit: Path | None = Field(
         default=None,
-        description="File of `evaluate belief`: recalibrates beliefs and makes sets.",
+        description=(
+            "File made by `evaluate belief`: calibrates score distributions and adds "
+            "prediction sets."
+        ),
     )
 
     @property

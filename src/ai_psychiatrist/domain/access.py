@@ -26,7 +26,7 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
-    """Whoever a request comes from, as its credential says and nothing else."""
+    """The caller of a request, as identified by its credential alone."""
 
     id: str
     """The same for each request of one person or program; no name of anybody."""

@@ -14,7 +14,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WasRead:
-    """Which statements somebody has read, and what they noted."""
+    """Which statements a person has read, and their note."""
 
     statements: tuple[Statement, ...]
     note: str = field(default="", repr=False)

@@ -25,7 +25,7 @@ BASELINE_NOTICE: Final = (
 
 
 class AssessmentMode(StrEnum):
-    """What scoring sees beside the transcript."""
+    """What the scoring prompt contains besides the transcript."""
 
     ZERO_SHOT = "zero_shot"
     """Nothing."""

@@ -1,4 +1,4 @@
-"""What can go wrong, as one tree; branches exist only where somebody reacts differently.
+"""The tree of errors; branches exist only where callers react differently.
 
 AssessmentServiceError
 ├── InputError               the caller's text or request is unusable
@@ -41,7 +41,7 @@ class AssessmentServiceError(Exception):
         super().__init__(message)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Let it go to another process whole: by default it would be made anew of its message."""
+        """Pickle all attributes: the default would rebuild the error from its message alone."""
         return Exception.__new__, (type(self), *self.args), self.__dict__
 
 
@@ -86,7 +86,7 @@ MOST_LABELS_TOLD: Final = 20
 
 
 class SpeakersUnknown(TranscriptUnreadable):
-    """The transcript has labels, and nobody has said which is the participant's."""
+    """The transcript has labels, and none is identified as the participant's."""
 
     problem_code = "speakers_unknown"
 
@@ -97,7 +97,7 @@ class SpeakersUnknown(TranscriptUnreadable):
 
 
 class _CodedInputError(InputError):
-    """An input error that is told apart by its code; the table has its sentence and field."""
+    """An input error with a code of its own; the table has its sentence and field."""
 
     def __init__(self, problem_code: str, message: str = "", *, field: str = "") -> None:
         """`problem_code`: a row of `domain.problems`, whose words stand where none are given."""

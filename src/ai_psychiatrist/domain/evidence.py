@@ -187,7 +187,7 @@ class GroundingReport:
 
     @property
     def rejected_count(self) -> int:
-        """How many quotes were refused; one that nobody checked was not."""
+        """How many quotes were rejected; quotes that were not checked do not count."""
         return sum(quote.reason is not None for quote in self._unverified())
 
     @property

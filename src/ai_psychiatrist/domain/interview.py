@@ -78,6 +78,10 @@ class AnswerKind(StrEnum):
     """It was meant for all of the items in question, or for none: they are asked about again."""
 
 
+_REPLIES: Final = {AnswerKind.CONFIRM: "y", AnswerKind.REJECT: "n"}
+"""The answers to a question that takes a yes or a no, by their letters."""
+
+
 class QuestionPurpose(StrEnum):
     """What a question is for."""
 
@@ -204,12 +208,36 @@ class Question:
         return next((option for option in self.options if option.id == option_id), None)
 
     @property
+    def offered(self) -> tuple[AnswerOption, ...]:
+        """The options to be shown: of what is read back, that it is right and that it is not.
+
+        The others may be chosen all the same; shown beside a "no", "not at all" would be taken for
+        one.
+        """
+        if self.purpose is not QuestionPurpose.READ_BACK:
+            return self.options
+        return tuple(one for one in self.options if one.kind in _REPLIES)
+
+    @property
     def lettered(self) -> Mapping[str, AnswerOption]:
-        """The options by the letters with which they are chosen: `a`, `b`, …; `x` refuses."""
+        """The offered options by their letters: `y` and `n`, or `a`, `b`, …; `x` refuses."""
+        replies = {one.kind: one for one in self.options if one.kind in _REPLIES}
+        if len(replies) == len(_REPLIES):
+            return {_REPLIES[kind]: one for kind, one in replies.items()}
         others = (one for one in self.options if one.kind is not AnswerKind.DECLINE)
         letters = {chr(ord("a") + number): one for number, one in enumerate(others)}
         refusals = [one for one in self.options if one.kind is AnswerKind.DECLINE]
         return letters | dict(zip("x", refusals, strict=False))
+
+    @property
+    def letters(self) -> Mapping[str, AnswerOption]:
+        """All letters that choose an option: `a` to `d` mean the frequencies wherever they can."""
+        more = {
+            "x" if one.score is None else chr(ord("a") + one.score): one
+            for one in self.options
+            if one.score is not None or one.kind is AnswerKind.DECLINE
+        }
+        return {**more, **self.lettered}
 
     def chosen(self, answer: "GivenAnswer | None") -> AnswerOption | None:
         """Return the option that an answer chose, `None` for free text and for no answer."""

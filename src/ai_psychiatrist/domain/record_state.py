@@ -14,5 +14,5 @@ class RecordState(StrEnum):
 
     @property
     def is_last(self) -> bool:
-        """Whether nothing comes after it, unless somebody resumes the job."""
+        """Whether the state is final unless the job is resumed."""
         return self not in {RecordState.WAITING, RecordState.RUNNING}

@@ -10,7 +10,7 @@ from ai_psychiatrist.domain.phq8 import Item
 
 class ReviewPhase(StrEnum):
     """How far a rater is with an assessment: not begun, begun `blind` or after scores were `seen`,
-    or `revealed`, once the own ratings are committed."""
+    or `revealed`, once their own ratings are committed."""
 
     UNSEEN = "unseen"
     BLIND = "blind"
@@ -29,8 +29,8 @@ class Verdict(StrEnum):
 
 
 class RejectReason(StrEnum):
-    """Why a piece of evidence does not count: it is about another item, says that it is not so,
-    is of the past, about somebody else, or not meant."""
+    """Why a piece of evidence does not count: it is about another item, denied, past, about another
+    person, or not meant."""
 
     WRONG_ITEM = "wrong_item"
     NEGATED = "negated"

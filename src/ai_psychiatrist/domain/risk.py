@@ -212,7 +212,7 @@ class RiskSignal(Shape):
 
 
 class ReadingStatus(StrEnum):
-    """Whether the model that reads for danger beside the rules answered."""
+    """Whether the model that reads for danger in addition to the rules answered."""
 
     OFF = "off"
     ANSWERED = "answered"
@@ -270,7 +270,7 @@ class PassageToRead(Shape):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ReaderState(Shape):
-    """The learned reader, which reads beside the rules."""
+    """The learned reader, which reads in addition to the rules."""
 
     status: ReaderStatus = ReaderStatus.OFF
     """`off`, `missing` (its packages are not installed) and `failed`: the rules stand alone."""

@@ -55,7 +55,7 @@ class Shape:
     def __get_pydantic_core_schema__(
         cls, source: type[Any], handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        """Have the class read once, as Pydantic's own are, and not anew by all that hold it."""
+        """Describe the class once, as Pydantic does, and not in every class that contains it."""
         with DESCRIBING:
             if cls not in _BEGUN:
                 adapter_of(cls)

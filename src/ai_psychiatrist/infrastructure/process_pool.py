@@ -24,7 +24,7 @@ _LOST: Final = 1
 def process_pool(
     count: int, start: Callable[[*Ts], None], *args: *Ts
 ) -> Iterator[ProcessPoolExecutor]:
-    """Yield so many processes, each prepared by a call; each imports the main script anew.
+    """Yield a pool of `count` processes; `start` prepares each one.
 
     At the end of the block what has not begun is dropped, and what has is waited for.
     """

@@ -90,7 +90,7 @@ class Application:
         deadline_seconds: float | None = None,
         certificate: bool = False,
     ) -> Assessment:
-        """Assess one interview; what fails is told in the result, and what finished is kept.
+        """Assess one interview; the result lists what failed and keeps what finished.
 
         `participant`, `interviewer`: whose labels are whose, where the transcript does not tell.
         `mode`: what scoring sees beside the transcript, such as `descriptions_only`; else that of

@@ -90,7 +90,7 @@ def _content(certificate: str | bytes | Path | Certificate) -> bytes:
 
 
 def _refuse_result(content: bytes) -> None:
-    """Say so where somebody gives the result, which the certificate is made of, in its place."""
+    """Refuse a result that is given in place of its certificate."""
     try:
         given = orjson.loads(content)
     except orjson.JSONDecodeError:

@@ -36,7 +36,7 @@ _MARK_TOKENS: Final = 20
 
 
 def measured_units(dataset: Dataset, start: StartOptions) -> Measured:
-    """Read the transcripts that a run would read, or so many of them that they tell of all.
+    """Measure the transcripts that a run would read, or an even sample of many.
 
     Raises `InputError` for a shard without any unit.
     """

@@ -1,4 +1,4 @@
-"""A run over a dataset, begun or gone on with: what `evaluate run` and Python both do."""
+"""A run over a dataset, new or resumed: what `evaluate run` and Python both do."""
 
 import asyncio
 import itertools

@@ -72,7 +72,7 @@ def _several(labels: GivenLabels) -> Sequence[str]:
 
 
 def named_path(given: str | Path, *, field: str) -> Path:
-    """Return the path that somebody named.
+    """Return the path that the caller named.
 
     Raises `InputError`, which repeats nothing, for what is none: a text given in its place.
     """

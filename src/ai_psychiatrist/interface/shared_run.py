@@ -232,7 +232,7 @@ def _ended(seen: _Seen) -> dict[str | None, int]:
 
 
 def _told(before: _Seen, seen: _Seen, tally: RunTally, on_unit: OnUnit) -> _Seen:
-    """Tell of the units that have ended since, and return how far the run is."""
+    """Report units that have ended since the last call, and return the progress of the run."""
     for stage, count in _ended(seen).items():
         for _ in range(count - _ended(before).get(stage, 0)):
             on_unit(stage)

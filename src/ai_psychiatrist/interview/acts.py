@@ -14,6 +14,8 @@ from importlib import resources
 from typing import Any, Final
 
 from ai_psychiatrist.domain.interview_items import Act
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.interview.phq8.reading_words import alternatives, whole_words
 
 _SENTENCE: Final = re.compile(r"[^.!?…\n;]+[.!?…]*")
 _PART: Final = re.compile(r"[^,–—]+")
@@ -24,6 +26,8 @@ _KEYCAP: Final = re.compile(r"[0-9]\ufe0f?\u20e3")
 _LONGEST_ACT: Final = 160
 """Characters of a sentence that may be nothing but a wish to stop or to pause."""
 _LONGEST: Final = 4_000
+_SHORT_QUESTION: Final = 3
+"""Words; so few ask about what was just asked: "even in bed?"."""
 
 
 class Topic(StrEnum):
@@ -37,7 +41,7 @@ class Topic(StrEnum):
     CAUSES = "causes"
     MEANING = "meaning"
     OTHER = "other"
-    """Anything else, where no item is asked about."""
+    """Anything else."""
 
 
 _NAMED: Final = tuple(topic for topic in Topic if topic is not Topic.OTHER)
@@ -52,6 +56,8 @@ class FoundAct:
     end: int
     topic: Topic | None = None
     """Of a question back."""
+    item: Item | None = None
+    """Of a correction: the item whose answer it takes back."""
 
 
 def acts_in(text: str) -> tuple[FoundAct, ...]:
@@ -87,6 +93,13 @@ def leans_yes(text: str) -> bool:
     return bool(begins) and not _within("reply", "but").search(
         spoken, begins.end() if begins else 0
     )
+
+
+def speaks_of_question(text: str) -> bool:
+    """Return whether a question back speaks of the one that was asked, whatever that is about."""
+    spoken = _spoken(text)
+    is_short = len(spoken.split()) <= _SHORT_QUESTION
+    return is_short or bool(_within("asking", "of_question").search(spoken))
 
 
 def is_return(text: str) -> bool:
@@ -156,7 +169,7 @@ def _whole_act(words: str) -> Act | None:
 def _topic(spoken: str) -> Topic:
     return next(
         (topic for topic in _NAMED if _within("question", topic.value).search(spoken)),
-        Topic.MEANING,
+        Topic.OTHER,
     )
 
 
@@ -168,21 +181,14 @@ def _spoken(text: str) -> str:
 
 @cache
 def _whole(key: str) -> re.Pattern[str]:
-    around = f"(?:{_alternatives(_tables()['around']['words'])})"
-    named = _alternatives(_tables()["whole"][key])
+    around = f"(?:{alternatives(_tables()['around']['words'])})"
+    named = alternatives(_tables()["whole"][key])
     return re.compile(rf"(?:{around} ){{0,4}}(?:{named})(?: (?:{named}|{around})){{0,4}}")
 
 
 @cache
 def _within(section: str, key: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\S)(?:{_alternatives(_tables()[section][key])})(?!\S)")
-
-
-def _alternatives(wordings: list[str]) -> str:
-    return "|".join(
-        wording.replace("'", "").replace("(?", "\0").replace("(", "(?:").replace("\0", "(?")
-        for wording in sorted(wordings, key=len, reverse=True)
-    )
+    return whole_words(alternatives(_tables()[section][key]))
 
 
 @cache

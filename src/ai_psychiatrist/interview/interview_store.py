@@ -165,17 +165,22 @@ def _notice(interview: Interview) -> HoldNotice | None:
     return HoldNotice(callback=callback, data=data)
 
 
+def state_of(listed: ListedInterview) -> InterviewState:
+    """Return where an interview of the list stands; `FAILED` for a state that is not known."""
+    is_known = listed.row.state in set(InterviewState)
+    return InterviewState(listed.row.state) if is_known else InterviewState.FAILED
+
+
 def _listing(listed: ListedInterview) -> InterviewListing:
     row = listed.row
-    is_known = row.state in {state.value for state in InterviewState}
     return InterviewListing(
         interview_id=listed.id or None,
         protocol=row.protocol,
-        state=InterviewState(row.state) if is_known else InterviewState.FAILED,
+        state=state_of(listed),
         version=row.version,
         created_at=row.created_at,
         updated_at=row.updated_at,
-        is_readable=listed.is_readable and is_known,
+        is_readable=listed.is_readable and row.state in set(InterviewState),
     )
 
 

@@ -1,11 +1,11 @@
-"""What a free message says and does, read by rules in the light of the question that it answers."""
+"""What a message says and does: an option, or free words read in the light of their question."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, Self
 
-from ai_psychiatrist.domain.interview import GivenAnswer
+from ai_psychiatrist.domain.interview import AnswerKind, AnswerOption, GivenAnswer
 from ai_psychiatrist.domain.interview_items import (
     Act,
     AnswerQuote,
@@ -13,8 +13,16 @@ from ai_psychiatrist.domain.interview_items import (
     SpokenAct,
 )
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.acts import FoundAct, Topic, acts_in, emoji_says, leans_yes, without
-from ai_psychiatrist.interview.phq8.corrections import named_items
+from ai_psychiatrist.interview.acts import (
+    FoundAct,
+    Topic,
+    acts_in,
+    emoji_says,
+    leans_yes,
+    speaks_of_question,
+    without,
+)
+from ai_psychiatrist.interview.phq8.corrections import named_items, withdrawn_items
 from ai_psychiatrist.interview.phq8.free_answers import (
     AnswerReading,
     ReadingKind,
@@ -35,13 +43,19 @@ _NO_AT_HEAD: Final = re.compile(
 )
 """Of a reply that goes on: "no, about ten"."""
 NOTHING = AnswerReading(kind=ReadingKind.NONE)
+_ACT_OF: Final = {
+    AnswerKind.DECLINE: Act.REFUSAL,
+    AnswerKind.CONFIRM: Act.CONFIRMATION,
+    AnswerKind.REJECT: Act.DENIAL,
+    AnswerKind.ITEM: Act.CORRECTION,
+}
 _ANY: Final = Item.NO_INTEREST
 """Stands for the item of a question that is about none; it counts only where it is named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One free message, read."""
+    """One message, read."""
 
     turn: int
     text: str = field(repr=False)
@@ -56,6 +70,8 @@ class Message:
     is_yes: bool
     is_no: bool
     is_refusal: bool
+    option: AnswerOption | None = None
+    """The option that was chosen, in the place of free words."""
     source: ProposalSource = ProposalSource.RULES
 
     def does(self, act: Act) -> bool:
@@ -67,12 +83,23 @@ class Message:
         """Whether it says yes to a question that takes yes or no."""
         if self.is_no or self.does(Act.STOP) or self.does(Act.PAUSE):
             return False
-        return self.is_yes or leans_yes(self.text)
+        corrections = [one for one in self.acts if one.act is Act.CORRECTION]
+        return self.is_yes or leans_yes(without(self.text, corrections).strip())
 
     @property
     def topic(self) -> Topic | None:
         """What it asks back, the first thing of several."""
         return next((one.topic for one in self.acts if one.act is Act.QUESTION), None)
+
+    @property
+    def withdrawn(self) -> tuple[Item, ...]:
+        """The items whose answers it takes back without another in their place."""
+        return tuple(one.item for one in self.acts if one.item is not None)
+
+    @property
+    def speaks_of_others(self) -> bool:
+        """Whether it says something of items that were not asked about."""
+        return bool(self.others or self.withdrawn)
 
     @property
     def has_score(self) -> bool:
@@ -87,22 +114,35 @@ class Message:
     @property
     def says_nothing_yet(self) -> bool:
         """Whether it is a greeting, a sign or the beginning of something, and nothing else."""
-        left = without(self.text, self.acts)
         is_said = self.says_how_often or self.is_yes or self.is_no or self.is_refusal
-        return bool(self.acts) and not is_said and not any(map(str.isalnum, left))
+        return bool(self.acts) and not is_said and self.does_nothing_else and not self.withdrawn
+
+    @property
+    def does_nothing_else(self) -> bool:
+        """Whether no word is left beside its acts."""
+        return not any(map(str.isalnum, without(self.text, self.acts)))
+
+    def in_unread_language(self) -> Self:
+        """Return the message where its language is not read: what says nothing is unreadable."""
+        is_known = self.acts or self.others or self.is_yes or self.is_no or self.is_refusal
+        if is_known or self.answer.kind is not ReadingKind.NONE:
+            return self
+        return replace(self, answer=AnswerReading(kind=ReadingKind.UNREADABLE))
 
     def spoken_acts(self, *, replies: bool) -> tuple[SpokenAct, ...]:
         """Return what it does, for the record.
 
         `replies`: whether the question takes yes or no, so that these say nothing of how often.
         """
+        if self.option is not None:
+            return (self._of_option(self.option),)
         found = [
             SpokenAct(
                 turn=self.turn,
                 act=one.act,
                 start=one.start,
                 end=one.end,
-                item=self.asked,
+                item=one.item or self.asked,
                 topic=one.topic,
                 source=self.source,
             )
@@ -118,6 +158,13 @@ class Message:
             found.append(self._of(Act.ANSWER, self.asked, self.answer))
         found.extend(self._of(Act.CORRECTION, item, read) for item, read in self.others.items())
         return tuple(sorted(found or [self._whole(Act.OFF_TOPIC)], key=lambda one: one.start))
+
+    def _of_option(self, option: AnswerOption) -> SpokenAct:
+        return replace(
+            self._whole(_ACT_OF.get(option.kind, Act.ANSWER)),
+            item=option.item or self.asked,
+            score=option.score if option.kind is AnswerKind.ANCHOR else None,
+        )
 
     def _whole(self, act: Act) -> SpokenAct:
         return SpokenAct(
@@ -143,22 +190,40 @@ class Message:
         )
 
 
+def chosen_message(answer: GivenAnswer, asked: Item | None, option: AnswerOption) -> Message:
+    """Return the message of an option that was chosen."""
+    return Message(
+        turn=answer.turn,
+        text=answer.text,
+        asked=asked,
+        acts=(),
+        answer=NOTHING,
+        others={},
+        is_yes=option.kind is AnswerKind.CONFIRM,
+        is_no=option.kind is AnswerKind.REJECT,
+        is_refusal=option.kind is AnswerKind.DECLINE,
+        option=option,
+    )
+
+
 def read_message(
     answer: GivenAnswer,
     asked: Item | None,
     *,
+    answered: Sequence[Item] = (),
     was_declined: bool = False,
     is_to_read_back: bool = False,
 ) -> Message:
     """Read a free message; deterministic, for any text.
 
+    `answered`: the items whose answers it may take back, the one answered last at the end.
     `was_declined`: whether the item was refused before; then a bare "no" is a refusal again.
     `is_to_read_back`: whether it replies to what was read back; then a "no" at its head speaks of
     that, and what follows it is the answer. Of a message that tells a reader what to put down
     nothing is read.
     """
     text = answer.text
-    acts = tuple(one for one in acts_in(text) if not _is_answer(one, text, asked))
+    acts = tuple(_about_item(one, text, asked) for one in _acts(text, asked, answered))
     rest = without(text, acts)
     head = _NO_AT_HEAD.match(rest) if is_to_read_back else None
     if head is not None:
@@ -186,9 +251,25 @@ def read_message(
     )
 
 
+def _acts(text: str, asked: Item | None, answered: Sequence[Item]) -> tuple[FoundAct, ...]:
+    withdrawn = () if asked is None else withdrawn_items(asked, text, answered)
+    corrections = [
+        FoundAct(act=Act.CORRECTION, start=one.start, end=one.end, item=one.item)
+        for one in withdrawn
+    ]
+    others = (
+        one
+        for one in acts_in(text)
+        if not _is_answer(one, text, asked)
+        # "Can I change my answer about sleep?" asks nothing back.
+        and not any(one.start < other.end and other.start < one.end for other in corrections)
+    )
+    return (*corrections, *others)
+
+
 def _is_answer(act: FoundAct, text: str, asked: Item | None) -> bool:
     """Whether what looks like another act is an answer all the same: "three days?"."""
-    is_question = act.act is Act.QUESTION and act.topic is Topic.MEANING
+    is_question = act.act is Act.QUESTION and act.topic in {Topic.MEANING, Topic.OTHER}
     if asked is None or not (is_question or act.act is Act.PAUSE):
         return False
     words = text[act.start : act.end].rstrip("? ")
@@ -196,6 +277,15 @@ def _is_answer(act: FoundAct, text: str, asked: Item | None) -> bool:
         # "Can we skip this one?"
         return True
     return any(one.kind in READ for one in readings_by_item(asked, words).values())
+
+
+def _about_item(act: FoundAct, text: str, asked: Item | None) -> FoundAct:
+    """Return a question back as one about what is asked where it names that: "even short naps?"."""
+    words = text[act.start : act.end]
+    if act.topic is not Topic.OTHER or asked is None:
+        return act
+    is_about = speaks_of_question(words) or bool(named_items(words, [asked]))
+    return replace(act, topic=Topic.MEANING) if is_about else act
 
 
 def _as_typed(read: AnswerReading, text: str) -> AnswerReading:

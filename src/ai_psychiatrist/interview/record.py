@@ -210,9 +210,19 @@ class Interview:
                 return goal
         raise KeyError(goal_id)
 
+    def goal_of(self, item: Item) -> Goal:
+        """Return the goal that asks about an item, in an interview about items."""
+        return next(goal for goal in self.goals if goal.item is item)
+
     def readings_of(self, item: Item) -> tuple[ItemReading, ...]:
         """Return what was answered about an item, in order."""
         return tuple(reading for reading in self.readings if reading.item is item)
+
+    @property
+    def answered(self) -> tuple[Item, ...]:
+        """The items that something was said of, the one of the last reading at the end."""
+        last_first = dict.fromkeys(one.item for one in reversed(self.readings))
+        return tuple(reversed(last_first))
 
     def was_declined(self, item: Item) -> bool:
         """Return whether the person has refused to speak of an item."""

@@ -1,8 +1,9 @@
-"""An interview as bytes and back: whole, and in the parts that are stored.
+"""An interview as bytes and back: whole, as a digest, and in the parts that are stored.
 
 The parts are what it began with, its state, and of each turn what later turns do not add to.
 """
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
@@ -10,9 +11,9 @@ from typing import Final, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch
+from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.domain.interview_items import AssessmentInput
-from ai_psychiatrist.interview.record import Interview
-from ai_psychiatrist.interview.state_hash import INTERVIEW, to_bytes
+from ai_psychiatrist.interview.record import Interview, Spent
 from ai_psychiatrist.store.jobs import Callback
 
 T = TypeVar("T")
@@ -39,13 +40,41 @@ class _Turn:
     progress: int
 
 
+_INTERVIEW: Final = TypeAdapter(Interview)
 _ORIGIN: Final = TypeAdapter(_Origin)
 _TURN: Final = TypeAdapter(_Turn)
 
 
+def to_bytes(interview: Interview) -> bytes:
+    """Return the JSON of an interview; the same interview always gives the same bytes."""
+    return _INTERVIEW.dump_json(interview)
+
+
 def from_bytes(stored: bytes) -> Interview:
     """Return the interview that was stored; raises `ArtifactMismatch`."""
-    return _read(INTERVIEW, stored)
+    return _read(_INTERVIEW, stored)
+
+
+def state_hash(interview: Interview) -> str:
+    """Return the SHA-256 of the whole state in hexadecimal digits."""
+    return hashlib.sha256(to_bytes(interview)).hexdigest()
+
+
+def report_inputs_hash(interview: Interview) -> str:
+    """Return the SHA-256 of all that a report is made from, in hexadecimal digits."""
+    made_from = replace(
+        interview,
+        id="",
+        callback=None,
+        about=None,
+        version=1,
+        state=InterviewState.DONE,
+        failure=None,
+        spent=Spent(),
+        analysis=None,
+        analysis_inputs_hash=None,
+    )
+    return state_hash(made_from)
 
 
 def origin_bytes(interview: Interview) -> bytes:

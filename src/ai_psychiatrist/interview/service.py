@@ -149,7 +149,7 @@ class InterviewService:
         started = time.perf_counter()
         async with self._stored.lock(check_id(interview_id)):
             interview = await self._stored.load(interview_id)
-            context = self._context(self._protocol_of(interview), submission)
+            context = self._context(self.protocol_of(interview), submission)
             known = await self._stored.run(
                 lambda store: store.known(interview.id, submission.idempotency_key)
             )
@@ -172,7 +172,7 @@ class InterviewService:
     async def get(self, interview_id: str) -> InterviewSnapshot:
         """Return an interview as it was stored last."""
         interview = await self._stored.load(check_id(interview_id))
-        return snapshot_of(self._protocol_of(interview), interview)
+        return snapshot_of(self.protocol_of(interview), interview)
 
     async def pause(self, interview_id: str) -> InterviewSnapshot:
         """Set a waiting interview aside; `retry`, or an answer, goes on with it."""
@@ -195,14 +195,11 @@ class InterviewService:
         if not reason.strip() or len(reason) > MOST_REASON:
             msg = f"the reason has 1 to {MOST_REASON} characters, not all blank"
             raise InputError(msg, field="reason")
-        async with self._stored.lock(check_id(interview_id)):
-            held = await self._stored.load(interview_id)
-            after = held.messages[-1].id if held.messages else ""
-            reopening = Reopening(author=author, at=datetime.now(UTC), reason=reason, after=after)
-            context = self._context(self._protocol_of(held), reopening=reopening)
-            interview = await self._stored.take(context, held, Event.REOPEN)
-        log_interview("interview_reopened", interview)
-        return snapshot_of(context.protocol, interview)
+        # The step knows after which message it is.
+        reopening = Reopening(author=author, at=datetime.now(UTC), reason=reason, after="")
+        reopened = await self._happens(interview_id, Event.REOPEN, reopening)
+        log_interview("interview_reopened", reopened)
+        return reopened
 
     async def make_report(self, interview_id: str) -> InterviewSnapshot:
         """Return the report, which is made once and kept; raises `RequestConflict`.
@@ -211,7 +208,7 @@ class InterviewService:
         """
         async with self._stored.lock(check_id(interview_id)):
             before = await self._stored.load(interview_id)
-            context = self._context(self._protocol_of(before))
+            context = self._context(self.protocol_of(before))
             interview = await self._stored.take(context, before, Event.REPORT)
         if interview.state is InterviewState.REPORTING:
             raise AgentFailed("generate_analysis", interview.failure or FailureCode.OUTPUT_REJECTED)
@@ -226,7 +223,7 @@ class InterviewService:
             raise RequestConflict("report_not_made")
         if not interview.state.is_over:
             raise RequestConflict("interview_unfinished")
-        return snapshot_of(self._protocol_of(interview), interview)
+        return snapshot_of(self.protocol_of(interview), interview)
 
     async def delete(self, interview_id: str) -> None:
         """Remove all that is stored of an interview."""
@@ -269,10 +266,12 @@ class InterviewService:
             assessment=AssessmentInput(items=dict(assessment.items)) if assessment else None,
         )
 
-    async def _happens(self, interview_id: str, event: Event) -> InterviewSnapshot:
+    async def _happens(
+        self, interview_id: str, event: Event, reopening: Reopening | None = None
+    ) -> InterviewSnapshot:
         async with self._stored.lock(check_id(interview_id)):
             interview = await self._stored.load(interview_id)
-            context = self._context(self._protocol_of(interview))
+            context = self._context(self.protocol_of(interview), reopening=reopening)
             interview = await self._stored.take(context, interview, event)
         return snapshot_of(context.protocol, interview)
 
@@ -301,7 +300,8 @@ class InterviewService:
             _ = self._context(protocol).required_agents
         return protocol
 
-    def _protocol_of(self, interview: Interview) -> InterviewProtocol:
+    def protocol_of(self, interview: Interview) -> InterviewProtocol:
+        """Return the protocol that an interview follows; raises `ArtifactMismatch`."""
         protocol = self._protocols.get(interview.protocol.id)
         if protocol is None or protocol.digest != interview.protocol.digest:
             raise protocol_changed(interview.protocol.id)
@@ -311,10 +311,6 @@ class InterviewService:
     def protocols(self) -> tuple[InterviewProtocol, ...]:
         """All protocols that an interview can follow, the built-in ones first."""
         return tuple(self._protocols.values())
-
-    def protocol_of(self, interview: Interview) -> InterviewProtocol:
-        """Return the protocol that an interview follows; raises `ArtifactMismatch`."""
-        return self._protocol_of(interview)
 
     async def get_by_hash(self, id_hash: str) -> InterviewSnapshot:
         """Return the interview with this hash of its id as it was stored last."""

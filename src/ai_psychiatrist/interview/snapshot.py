@@ -11,7 +11,7 @@ from ai_psychiatrist.interview.item_outcomes import item_outcomes
 from ai_psychiatrist.interview.protocol.placeholders import filled
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol, ProtocolKind
 from ai_psychiatrist.interview.record import Interview
-from ai_psychiatrist.interview.state_hash import report_inputs_hash, state_hash
+from ai_psychiatrist.interview.serialization import report_inputs_hash, state_hash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

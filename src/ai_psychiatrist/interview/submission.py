@@ -7,7 +7,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError, RequestConflict
-from ai_psychiatrist.domain.interview import GivenAnswer, Question
+from ai_psychiatrist.domain.interview import (
+    AnswerKind,
+    AnswerOption,
+    GivenAnswer,
+    Question,
+    QuestionPurpose,
+)
 from ai_psychiatrist.domain.phq8 import Item
 
 _KEY: Final = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
@@ -54,10 +60,16 @@ def check_key(submission: AnswerSubmission) -> None:
 
 
 def given_answer(
-    question: Question | None, submission: AnswerSubmission, *, turn: int, max_characters: int
+    question: Question | None,
+    submission: AnswerSubmission,
+    *,
+    turn: int,
+    max_characters: int,
+    by_wording: bool = False,
 ) -> GivenAnswer:
     """Return the answer to the question that waits.
 
+    `by_wording`: whether words that are those of an option choose it, or "yes" one that begins so.
     Raises `RequestConflict` when it is for another one, and `InputError` when it was not offered,
     is empty or too long.
     """
@@ -70,7 +82,31 @@ def given_answer(
         return _chosen(question, submission.option_id, turn)
     text = submission.text or ""
     _check_text(question, text, max_characters)
+    meant = worded_option(question, text, by_head=True) if by_wording else None
+    if meant is not None:
+        return _chosen(question, meant.id, turn)
     return GivenAnswer(question_id=question.id, option_id=None, text=text, turn=turn)
+
+
+def worded_option(question: Question, text: str, *, by_head: bool = False) -> AnswerOption | None:
+    """Return the option whose wording a text is, `None` for any other words.
+
+    `by_head`: whether "yes" is enough for one that begins so. "Not at all" may deny what was read
+    back as well as answer, so that there it chooses nothing.
+    """
+    said = _plain_wording(text)
+    for option in question.options:
+        is_reply = option.kind in {AnswerKind.CONFIRM, AnswerKind.REJECT}
+        if question.purpose is QuestionPurpose.READ_BACK and option.kind is AnswerKind.ANCHOR:
+            continue
+        wording = _plain_wording(option.text)
+        if said == wording or (by_head and is_reply and said == wording.partition(",")[0]):
+            return option
+    return None
+
+
+def _plain_wording(text: str) -> str:
+    return " ".join(text.casefold().split()).rstrip(".!")
 
 
 def refuse_broken_input(text: str, *, field_: str) -> None:

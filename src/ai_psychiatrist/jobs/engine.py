@@ -43,7 +43,7 @@ Claim: TypeAlias = Callable[[], Awaitable[UnitT | None]]
 
 
 class News:
-    """Wakes whoever waits in this process for news of jobs.
+    """Wakes tasks of this process that wait for news of jobs.
 
     It says that there may be something new; what it is, is asked for where it is stored.
     """

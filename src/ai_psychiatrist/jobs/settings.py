@@ -21,7 +21,7 @@ MOST_URL_CHARACTERS: Final = 2_048
 
 
 class JobSettings(Options):
-    """How assessments are made that outlive the request which asked for them."""
+    """How assessments run in the background."""
 
     model_config = SettingsConfigDict(env_prefix="JOBS_")
 
@@ -29,26 +29,28 @@ class JobSettings(Options):
         default=4,
         ge=0,
         le=1_000,
-        description="Most jobs at once in one process; 0: a server leaves all to workers.",
+        description="Maximum jobs of a process at a time; 0: a server leaves all jobs to workers.",
     )
     per_tenant: int = Field(
         default=0,
         ge=0,
-        description="Most jobs of one tenant at once, in all processes together; 0: any.",
+        description="Maximum jobs of one tenant at a time, over all processes; 0: no limit.",
     )
     timeout_seconds: float = Field(
-        default=3_600.0, gt=0, description="Longest time of one job; what has finished is kept."
+        default=3_600.0, gt=0, description="Time limit of one job; finished parts are kept."
     )
     reap_seconds: float = Field(
         default=15.0,
         ge=5.0,
-        description="With DATABASE_URL: after so long without a sign of life a process counts as "
-        "dead, and others go on with its jobs.",
+        description=(
+            "With DATABASE_URL: a process without a sign of life for so long counts as "
+            "dead, and others resume its jobs."
+        ),
     )
 
 
 class WebhookSettings(Options):
-    """Who is told of ends of jobs and of held interviews, and how the messages are signed."""
+    """Which hosts are notified of ended jobs and held interviews, and how webhooks are signed."""
 
     model_config = SettingsConfigDict(env_prefix="JOBS_WEBHOOK_")
 
@@ -58,14 +60,19 @@ class WebhookSettings(Options):
     )
     secret: SecretStr = Field(
         default=SecretStr(""),
-        description="Signs webhooks: 32 bytes or more; a second one after a blank signs, too.",
+        description=(
+            "Secret that signs webhooks: 32 bytes or more; a second one after a blank signs, too."
+        ),
     )
     secret_file: Path | None = Field(
-        default=None, description="File of the secret, or of two, one a line; instead of it."
+        default=None,
+        description=(
+            "File with the secret, or two secrets, one a line; instead of JOBS_WEBHOOK_SECRET."
+        ),
     )
     allow_http: bool = Field(
         default=False,
-        description="Take `http://` for hosts of this machine, too; all others need https.",
+        description="Allow `http://` for hosts of this machine; all others need https.",
     )
     keep_days: int = Field(
         default=14,

@@ -257,7 +257,7 @@ class Rounds:
         self._tell(f"collected batch {batch.number}: {replies} replies{others}")
 
     async def _found_again(self, batch: BatchRow) -> str | None:
-        """Return the handle of a batch whose handle was not kept; `None` where nobody has it."""
+        """Return the lost handle of a batch from the provider's list, `None` if it is not there."""
         book = self._ledger.batches
         calls = await asyncio.to_thread(book.of_batch, batch.number)
         others = await asyncio.to_thread(book.all)

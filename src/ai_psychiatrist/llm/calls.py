@@ -1,4 +1,4 @@
-"""The model calls of one assessment: how many may be made, what is kept and told of them."""
+"""The model calls of one assessment: their limit, their storage and their record."""
 
 import asyncio
 import json
@@ -179,7 +179,7 @@ class FirstCallAhead:
 
     @asynccontextmanager
     async def turn(self, endpoint: ModelEndpoint) -> AsyncIterator[None]:
-        """Wait for the model's first call, or be it; however that ends, the others then go."""
+        """Let the model's first call go ahead; the others start when it has ended, in any way."""
         if not endpoint.caches_prefixes:
             yield
             return

@@ -283,7 +283,7 @@ def _chat_messages(
 
 
 def _response(wire: Wire, body: Mapping[str, object]) -> ModelResponse:
-    """Read the words and, under the names of both wires, what is told about them."""
+    """Read the text and, under the field names of both protocols, its metadata."""
     choices = body.get("choices")
     listed = choices[0] if isinstance(choices, list) and choices else None
     choice = body if wire == "ollama" else listed

@@ -14,7 +14,7 @@ from ai_psychiatrist.llm.endpoints import (
     ModelEndpoint,
 )
 from ai_psychiatrist.llm.providers import OLLAMA, provider_of
-from ai_psychiatrist.llm.reasons import Accounted, Reason, reason_of, reasons_of
+from ai_psychiatrist.llm.reasons import CallOutcomes, Reason, reason_of, reasons_of
 from ai_psychiatrist.llm.replies import SimpleChatClient
 from ai_psychiatrist.llm.settings import PydanticAISettings
 
@@ -83,7 +83,7 @@ class ModelConnections:
         }
 
     async def weights(self, names: Iterable[str]) -> dict[str, list[str]]:
-        """Return what Ollama tells of the weights of models, as `doctor.told_weights` does."""
+        """Return the weights that Ollama reports for models, as `doctor.told_weights` does."""
         asked = [name for name in names if provider_of(name) is OLLAMA]
         if not asked:
             return {}
@@ -109,7 +109,7 @@ class ModelConnections:
         server = self.servers.server_of(endpoint)
         return await unserved(server, endpoint.name.partition(":")[2])
 
-    def reasons(self, assessment: Accounted) -> tuple[Reason, ...]:
+    def reasons(self, assessment: CallOutcomes) -> tuple[Reason, ...]:
         """Return why an assessment is not whole and what to do about it, each reason once."""
         return reasons_of(assessment, self.addresses)
 

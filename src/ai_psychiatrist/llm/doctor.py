@@ -160,7 +160,7 @@ def _names(body: dict[str, object]) -> frozenset[str] | None:
 async def told_weights(
     http: httpx2.AsyncClient, address: str, models: Sequence[str]
 ) -> dict[str, list[str]]:
-    """Return what an Ollama server tells of the weights of models, as far as it tells anything.
+    """Return the weights that an Ollama server reports for models, as far as it does.
 
     `MODEL digest` → the digest, `MODEL quantisation` → such as `Q4_K_M`, each alone in a list.
     """
@@ -286,7 +286,7 @@ async def _first_reply(model: Model) -> ChatReply:
 
 
 def _is_only_thinking(reply: ChatReply) -> bool:
-    """Return whether there is no answer, in whichever way the server tells of thinking."""
+    """Return whether a reply is reasoning without an answer, in any form that servers use."""
     try:
         is_left_empty = bool(reply.text.strip()) and not without_thinking(reply.text)
     except OutputRejected:

@@ -85,7 +85,7 @@ def hosts_of(address: str, proxy: str | None) -> tuple[str, ...]:
 
 @cache
 def trusted_certificates() -> ssl.SSLContext:
-    """Return what servers are known by, read once: for each client it would take 20 ms anew."""
+    """Return the trusted certificates, loaded once: each load takes 20 ms."""
     return httpx2.create_ssl_context(trust_env=False)
 
 

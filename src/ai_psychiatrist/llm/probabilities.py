@@ -142,7 +142,7 @@ def _extract(text: str) -> AnswerShares:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatedSubject:
-    """What is to be rated: by ordered levels, if it is told at all."""
+    """The subject of a rating: ordered levels, and whether the text mentions it at all."""
 
     how_much: str
     levels: Sequence[str]

@@ -144,7 +144,7 @@ def _provider_settings(
 
 
 def _user_content(model: Model, prompt: Prompt) -> str | Sequence[UserContent]:
-    """Return the user's text, marked where a provider is told what later calls begin with."""
+    """Return the user's text, with a cache mark where the provider uses one."""
     if model.system != _ANTHROPIC or not prompt.stable_characters:
         return prompt.user
     stable = prompt.user[: prompt.stable_characters]

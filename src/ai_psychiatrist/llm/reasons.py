@@ -141,7 +141,7 @@ def _filled(sentence: str, model: str, address: str | None, **more: str) -> str:
     )
 
 
-class Accounted(Protocol):
+class CallOutcomes(Protocol):
     """An assessment, or the result that was made of it."""
 
     @property
@@ -155,7 +155,7 @@ class Accounted(Protocol):
         ...
 
 
-def reasons_of(assessment: Accounted, addresses: Mapping[str, str | None]) -> tuple[Reason, ...]:
+def reasons_of(assessment: CallOutcomes, addresses: Mapping[str, str | None]) -> tuple[Reason, ...]:
     """Return each reason of what is missing once, in order; `addresses`: by the model's name."""
     thinking = _thinking(assessment)
     reasons = []
@@ -168,7 +168,7 @@ def reasons_of(assessment: Accounted, addresses: Mapping[str, str | None]) -> tu
     return tuple(reasons)
 
 
-def _thinking(assessment: Accounted) -> dict[str, int | None]:
+def _thinking(assessment: CallOutcomes) -> dict[str, int | None]:
     """Return model → most tokens of a reply, where a failed agent got thinking alone."""
     failed = {failure.stage for failure in assessment.failures}
     found: dict[str, int | None] = {}
@@ -179,7 +179,7 @@ def _thinking(assessment: Accounted) -> dict[str, int | None]:
     return found
 
 
-def _decisive(assessment: Accounted) -> Iterator[tuple[str, FailureCode, int | None]]:
+def _decisive(assessment: CallOutcomes) -> Iterator[tuple[str, FailureCode, int | None]]:
     """Yield the calls that failed; the rejected ones of an agent that failed count as such.
 
     A model whose evidence had the scores fail comes after them: its replies were accepted.

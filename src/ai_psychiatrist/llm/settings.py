@@ -73,56 +73,58 @@ def _host_names(hosts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class PydanticAISettings(Options):
-    """How models are asked through Pydantic AI."""
+    """How models are called through Pydantic AI."""
 
     model_config = SettingsConfigDict(env_prefix="PYDANTIC_AI_")
 
     enabled: bool = Field(
         default=True,
-        description="Ask through Pydantic AI; false makes one plain chat call an agent.",
+        description=(
+            "Call models through Pydantic AI; false makes one plain chat call for each agent."
+        ),
     )
     retries: int = Field(
         default=3,
         ge=0,
         le=10,
-        description="Further calls when a reply is rejected; in interviews at most one.",
+        description="Further calls after a rejected reply; at most one in interviews.",
     )
     timeout_seconds: float | None = Field(
         default=None,
         gt=0,
-        description="Longest wait for one model call; empty: the backend's own.",
+        description="Timeout of one model call; empty: the backend's own.",
     )
 
 
 class ModelCallSettings(Options):
-    """Which models the agents ask, and what bounds their calls."""
+    """Which models the agents use, and the limits of their calls."""
 
     model_config = SettingsConfigDict(env_prefix="MODEL_")
     empty_is_none = frozenset({"temperature"})
 
     default: str = Field(
         default="baseline",
-        description="Model of every agent that names none, such as `ollama:gemma3:27b`.",
+        description="Model of every agent without a model of its own, such as `ollama:gemma3:27b`.",
     )
     qualitative_model: str | None = Field(
-        default=None, description="Model of the qualitative agent; empty: the default."
+        default=None, description="Model of the qualitative agent; empty: the default model."
     )
     quantitative_model: str | None = Field(
         default=None,
-        description="Model of evidence and scores; empty: the default.",
+        description="Model for evidence and scores; empty: the default model.",
     )
     judge_model: str | None = Field(
-        default=None, description="Model of the judge; empty: the default."
+        default=None, description="Model of the judge; empty: the default model."
     )
     meta_review_model: str | None = Field(
-        default=None, description="Model of the meta-review; empty: the default."
+        default=None, description="Model of the meta-review; empty: the default model."
     )
     fallbacks: CommaList[str] = Field(
         default=(),
-        description="Models to ask next, in order, when one gives nothing acceptable.",
+        description="Models to ask next, in order, if a model gives no acceptable reply.",
     )
     temperature: Annotated[float, Field(ge=0.0, le=2.0)] | None = Field(
-        default=0.0, description="Sampling temperature, 0-2; empty: none is sent."
+        default=0.0, description="Sampling temperature, 0-2; empty: not sent."
     )
     thinking: Annotated[
         dict[str, Literal["off", "low", "medium", "high", ""]],
@@ -130,13 +132,17 @@ class ModelCallSettings(Options):
         BeforeValidator(_one_or_by_model),
     ] = Field(
         default={},
-        description="How much models think: `off`, `low`, `medium` or `high`, or a JSON object of "
-        "these by model name, `*` for all others; empty: as the provider has it.",
+        description=(
+            "Reasoning effort: `off`, `low`, `medium` or `high`, or a JSON object of these "
+            "by model name, `*` for all others; empty: the provider's default."
+        ),
     )
     output_mode: OutputModeOfModels = Field(
         default="auto",
-        description="How replies come in the form that is asked for: `native`, held to a schema by "
-        "every server that can, or `text`, by the prompt alone; `auto`: native at Ollama.",
+        description=(
+            "How the format of replies is enforced: `native`, by a schema on every server "
+            "that supports it; `text`, by the prompt alone; `auto`: native on Ollama."
+        ),
     )
     extra_body: Annotated[
         dict[str, dict[str, object]],
@@ -146,40 +152,45 @@ class ModelCallSettings(Options):
     ] = Field(
         default={},
         repr=False,
-        description="Further fields of requests: a JSON object of JSON objects by model name, `*` "
-        "for all others.",
+        description=(
+            "Additional fields of requests: a JSON object of JSON objects by model name, "
+            "`*` for all others."
+        ),
     )
     local_only: bool = Field(
         default=False,
-        description="Refuse every model and embedder of another machine than this and those of "
-        "MODEL_LOCAL_HOSTS.",
+        description=(
+            "Refuse models and embedders on machines other than this one and MODEL_LOCAL_HOSTS."
+        ),
     )
     local_hosts: Annotated[CommaList[str], AfterValidator(_host_names)] = Field(
         default=(),
-        description="Hosts that MODEL_LOCAL_ONLY allows beside this machine.",
+        description="Hosts that MODEL_LOCAL_ONLY allows in addition to this machine.",
     )
-    max_calls: int = Field(default=60, ge=1, description="Most model calls of one assessment.")
+    max_calls: int = Field(default=60, ge=1, description="Maximum model calls of one assessment.")
     max_reply_bytes: int = Field(
-        default=262_144, ge=1024, description="Longest reply that is read, in bytes of UTF-8."
+        default=262_144, ge=1024, description="Maximum length of a reply, in bytes of UTF-8."
     )
     busy_waits_seconds: CommaList[Annotated[float, Field(ge=0)]] = Field(
         default=(1.0, 2.0, 4.0),
-        description="Waits before further calls to a busy server, unless it names longer.",
+        description="Waits before repeated calls to a busy server, unless it asks for longer ones.",
     )
     max_concurrency: int = Field(
-        default=16, ge=1, description="Most calls under way at one backend."
+        default=16, ge=1, description="Maximum calls to one backend at a time."
     )
     first_call_ahead: Literal["auto", "always", "never"] = Field(
         default="auto",
-        description="Send the first call of an assessment alone, so that the others find the "
-        "transcript in the provider's cache. `auto`: in runs over datasets, where nobody waits.",
+        description=(
+            "Send the first call of an assessment alone, so that the others find the "
+            "transcript in the provider's cache; `auto`: in dataset runs only."
+        ),
     )
     max_output_tokens: int = Field(
-        default=8192, ge=16, description="Longest reply that a model may write, in tokens."
+        default=8192, ge=16, description="Maximum length of a model's reply, in tokens."
     )
     http_proxy: WebAddress | None = Field(
         default=None,
-        description="Proxy on the way to the models; HTTP_PROXY and its like are not followed.",
+        description="Proxy for calls to models; HTTP_PROXY and similar variables are ignored.",
     )
 
     def thinking_of(self, model: str) -> Thinking | None:
@@ -202,7 +213,7 @@ class OpenAISettings(Options):
     )
     api_key: ApiKey = Field(
         default=SecretStr(""),
-        description="API key of that server, if it asks for one; `openai:` models need it.",
+        description="API key of that server, if it needs one; `openai:` models need it.",
     )
 
 
@@ -225,12 +236,12 @@ class GoogleSettings(Options):
     base_url: WebAddress | None = Field(
         default=None,
         validation_alias=AliasChoices("GOOGLE_BASE_URL", "GOOGLE_GEMINI_BASE_URL"),
-        description="Base URL; empty: the Gemini API. GOOGLE_GEMINI_BASE_URL is read, too.",
+        description="Base URL; empty: the Gemini API. GOOGLE_GEMINI_BASE_URL works, too.",
     )
     api_key: ApiKey = Field(
         default=SecretStr(""),
         validation_alias=AliasChoices("GOOGLE_API_KEY", "GEMINI_API_KEY"),
-        description="API key of the Gemini API. GEMINI_API_KEY is read, too.",
+        description="API key of the Gemini API. GEMINI_API_KEY works, too.",
     )
 
 
@@ -258,16 +269,18 @@ class OllamaSettings(Options):
     host: Annotated[str, AfterValidator(_ollama_host)] = Field(
         default="127.0.0.1", description="Host, host:port or URL of the Ollama server."
     )
-    port: int = Field(default=11434, ge=1, le=65535, description="Port, unless the host names one.")
+    port: int = Field(
+        default=11434, ge=1, le=65535, description="Port, unless OLLAMA_HOST contains one."
+    )
     timeout_seconds: float = Field(
         default=600.0,
         gt=0,
-        description="Longest wait for one call, unless PYDANTIC_AI_TIMEOUT_SECONDS is set.",
+        description="Timeout of one call, unless PYDANTIC_AI_TIMEOUT_SECONDS is set.",
     )
     num_ctx: int | None = Field(
         default=None,
         ge=256,
-        description="Context window in tokens; a longer prompt fails, and is never cut.",
+        description="Context window in tokens; a longer prompt fails and is never truncated.",
     )
 
     @property
@@ -281,21 +294,23 @@ OutputModeSetting: TypeAlias = Literal["auto", "tool", "native", "text"]
 
 
 class BatchSettings(Options):
-    """How large batches are, and how they are waited for."""
+    """Size of batches, and how to wait for them."""
 
     model_config = SettingsConfigDict(env_prefix="BATCH_")
 
     most_calls: int = Field(
-        default=10_000, ge=1, description="Most calls of one batch; a provider may allow fewer."
+        default=10_000, ge=1, description="Maximum calls of one batch; a provider may allow fewer."
     )
     tries: int = Field(
         default=3,
         ge=1,
         le=10,
-        description="How often a call is handed in that a batch leaves unanswered.",
+        description="How often to submit a call that a batch leaves unanswered.",
     )
     poll_seconds: float = Field(
         default=60.0,
         gt=0,
-        description="First wait of --wait; each next is half as long again, up to 15 minutes.",
+        description=(
+            "First interval of --wait; each next one is 1.5 times as long, up to 15 minutes."
+        ),
     )

@@ -79,18 +79,23 @@ def inert(text: str) -> str:
     return f"{_QUOTED}{text}" if _could_begin_a_formula(text) else text
 
 
+def scalar(cell: Cell) -> str | int | float | bool | None:
+    """Return what stands in a cell of a table; a list is JSON, an empty one nothing."""
+    if cell is None or isinstance(cell, str | int | float):
+        return cell
+    return orjson.dumps(list(cell)).decode() if cell else None
+
+
 def _cell(cell: Cell) -> str | int | float:
-    match cell:
+    match scalar(cell):
         case None:
             return ""
-        case bool():
-            return "true" if cell else "false"
-        case int() | float():
-            return cell
-        case str():
-            return inert(cell)
-        case _:
-            return orjson.dumps(list(cell)).decode() if cell else ""
+        case bool(value):
+            return "true" if value else "false"
+        case str(text):
+            return inert(text)
+        case number:
+            return number
 
 
 def _could_begin_a_formula(text: str) -> bool:

@@ -22,7 +22,7 @@ def acknowledge(
     statements: Collection[Statement] | None = None,
     note: str = "",
 ) -> None:
-    """Keep that somebody has read statements of danger; more than one person may read each.
+    """Record that a person has read statements of danger; several people may read each.
 
     `risk`: the danger of that record. `statements`: some of those to be read now, `None`: all.
     Raises `RequestConflict` while the assessment is being made, for its danger is not known whole
@@ -47,7 +47,7 @@ def acknowledge(
 
 
 def unread_count(risk: RiskReport, rows: Iterable[Acknowledgement]) -> int:
-    """Return how many statements that are to be read now nobody has confirmed to have read."""
+    """Return how many statements to read now have no confirmation."""
     return len(_unread(risk, rows))
 
 

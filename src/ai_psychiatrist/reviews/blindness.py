@@ -12,7 +12,7 @@ _BEFORE_RATING: Final = frozenset({ReviewPhase.UNSEEN, ReviewPhase.BLIND, Review
 
 
 def hidden_phases(principal: Principal, *, stays_blind: bool = False) -> frozenset[ReviewPhase]:
-    """Return how far somebody is who is given no scores.
+    """Return the review phases in which a caller receives no scores.
 
     `stays_blind`: asked for by whoever wants to rate later, so that a list tells no scores of what
     they have not rated yet. Signs of danger are never hidden.
@@ -23,7 +23,7 @@ def hidden_phases(principal: Principal, *, stays_blind: bool = False) -> frozens
 
 
 def give_scores(store: Store, record_id: str, principal: Principal) -> None:
-    """Keep in mind that somebody is given scores from now on; raises `RequestConflict`.
+    """Record that a caller receives scores from now on; raises `RequestConflict`.
 
     Whatever tells scores, evidence or narrative of a record calls it first.
     """
@@ -31,7 +31,7 @@ def give_scores(store: Store, record_id: str, principal: Principal) -> None:
 
 
 def list_for(store: Store, wanted: PageWanted) -> RecordPage:
-    """Return a part of the list; whoever is given scores in it is no blind rater of them later.
+    """Return a page of the list; a caller who receives scores in it is no blind rater later.
 
     A list that is sorted or filtered by scores tells of those that are not in it as well.
     """
@@ -46,7 +46,7 @@ def list_for(store: Store, wanted: PageWanted) -> RecordPage:
 
 
 def _given_first(page: RecordPage) -> tuple[str, ...]:
-    """Return of what somebody is given scores in a list for the first time."""
+    """Return the records whose scores a list gives to a caller for the first time."""
     return tuple(
         line.summary.id
         for line in page.records
@@ -57,7 +57,7 @@ def _given_first(page: RecordPage) -> tuple[str, ...]:
 
 
 def visible_rows(store: Store, record_id: str, rater: str) -> tuple[ReviewRow, ...]:
-    """Return a rater's own rows, and those of others once the own ratings are committed."""
+    """Return a rater's own rows, and after they commit those of other raters."""
     rows = store.reviews.of(record_id)
     if store.reviews.standing(record_id, rater) is ReviewPhase.REVEALED:
         return rows
@@ -65,7 +65,7 @@ def visible_rows(store: Store, record_id: str, rater: str) -> tuple[ReviewRow, .
 
 
 def is_rater(store: Store, principal: Principal) -> bool:
-    """Return whether figures could tell somebody of cases that are still to be rated blind.
+    """Return whether figures could reveal cases that the caller still rates blind.
 
     Whoever only reads, or looks after the installation, rates when a review of theirs has begun.
     """
@@ -75,7 +75,7 @@ def is_rater(store: Store, principal: Principal) -> bool:
 
 
 def is_asked_first(principal: Principal) -> bool:
-    """Return whether somebody who may rate has to ask for scores before pages show them.
+    """Return whether a caller who may rate has to ask before pages show scores.
 
     Whoever works alone on a machine of their own has not.
     """

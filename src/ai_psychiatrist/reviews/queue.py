@@ -1,4 +1,4 @@
-"""Which assessment somebody rates next: where a rating tells most, and a random tenth beside it.
+"""Which assessment to rate next: the most informative one, and at random every tenth time.
 
 Figures of agreement over hard cases alone would be too low. A tenth of all cases, told by their ids
 and by nothing that the program says, is therefore drawn in an order that is random as well; of no

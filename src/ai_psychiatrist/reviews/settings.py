@@ -13,31 +13,38 @@ class StoreSettings(Options):
 
     assessments: bool = Field(
         default=False,
-        description="Store what /full_pipeline and /assess/* make; /v1/assessments always does.",
+        description=(
+            "Store the results of /full_pipeline and /assess/*; /v1/assessments always does."
+        ),
+    )
+    unique_subjects: bool = Field(
+        default=False,
+        description="Refuse a second assessment of a study id (409) while one waits, runs or is "
+        "finished.",
     )
     keep_days: int = Field(
         default=365,
         ge=1,
         le=36_500,
-        description="Days that a stored assessment is kept; then it is hidden.",
+        description="Days until a stored assessment is hidden.",
     )
     grace_days: int = Field(
         default=14,
         ge=0,
         le=36_500,
-        description="Days that what was hidden can be brought back; then it is removed.",
+        description="Days until hidden data is removed; until then it can be brought back.",
     )
     sweep_after_jump: bool = Field(
         default=False,
-        description="At the next start trust the clock, although it jumped; then unset it again.",
+        description="Trust the clock at the next start although it jumped; then unset this again.",
     )
     max_records: int = Field(
         default=100_000,
         ge=1,
-        description="Most assessments that a tenant stores; no further one is begun.",
+        description="Maximum assessments of a tenant.",
     )
     max_bytes: int = Field(
         default=10_737_418_240,
         ge=0,
-        description="Most bytes of assessments and interviews that a tenant stores; 0: any number.",
+        description="Maximum bytes of assessments and interviews of a tenant; 0: no limit.",
     )

@@ -26,7 +26,7 @@ MOST_DRAWN: Final = 5_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bootstrap:
-    """How often participants are drawn anew, and from which seed."""
+    """Number and seed of the resamples of participants."""
 
     owners: Owners
     """(units,): whose each unit is, numbered from 0 without gaps."""

@@ -8,6 +8,7 @@ from sqlalchemy import select, update
 from ai_psychiatrist.domain.acknowledgement import Acknowledgement, WasRead
 from ai_psychiatrist.store.contents import was_read_bytes, was_read_in
 from ai_psychiatrist.store.database import TenantDatabase, Value, own
+from ai_psychiatrist.store.deliveries import DeliveryRows
 from ai_psychiatrist.store.records import RecordRows, is_record
 from ai_psychiatrist.store.schema import acknowledgements, records
 
@@ -18,9 +19,10 @@ class AcknowledgementRows:
 
     database: TenantDatabase
     rows: RecordRows
+    deliveries: DeliveryRows
 
     def add(self, record_id: str, reader: str, said: WasRead, *, unread: int) -> None:
-        """Add what somebody has read. `unread`: how many statements nobody has read after it."""
+        """Store what a person has read. `unread`: how many statements remain unread."""
         seal = self.rows.seal_of(record_id)
         of_record = select(acknowledgements).where(own(acknowledgements, record_id=record_id))
         with self.database.writing():
@@ -33,6 +35,8 @@ class AcknowledgementRows:
             content = was_read_bytes(said)
             self.database.add(acknowledgements, seal.sealed(acknowledgements, row, content))
             self.database.run(update(records).where(is_record(record_id)), unread=unread)
+            if not unread:
+                self.deliveries.forget_reminder(record_id)
             self.database.require_room()
 
     def of(self, record_id: str) -> tuple[Acknowledgement, ...]:

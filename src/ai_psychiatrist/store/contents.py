@@ -55,12 +55,12 @@ def said_in(kind: str, content: bytes) -> Said:
 
 
 def was_read_bytes(said: WasRead) -> bytes:
-    """Return what somebody has read as it is sealed."""
+    """Return an acknowledgement as bytes to encrypt."""
     return _WAS_READ.dump_json(said)
 
 
 def was_read_in(content: bytes) -> WasRead:
-    """Return what somebody has read; raises `ArtifactMismatch`."""
+    """Return an acknowledgement from its bytes; raises `ArtifactMismatch`."""
     return _read(_WAS_READ, content)
 
 

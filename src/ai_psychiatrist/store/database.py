@@ -220,6 +220,8 @@ class StoreLimits:
     """How long what a sweep has hidden can be brought back, interviews as well."""
     sweep_after_jump: bool = False
     """Whether the first sweep takes the clock for right."""
+    unique_subjects: bool = False
+    """Whether a subject has one assessment at most, those that came to nothing apart."""
     max_records: int = 100_000
     max_bytes: int = 0
     """Of all that is sealed, interviews included; 0: as many as there is room for."""
@@ -227,6 +229,8 @@ class StoreLimits:
     """How long a key of a request is known after it came; a sweep comes each hour."""
     keep_deliveries: timedelta = timedelta(days=14)
     """How long a webhook is remembered after it was delivered or given up."""
+    remind_unread: timedelta = timedelta(hours=1)
+    """How long after the end of a job its statements of danger may be unread; 0: any time."""
     keep_interviews: timedelta = timedelta(days=30)
     """How long an interview is kept after its last change."""
     max_interviews: int = 10_000

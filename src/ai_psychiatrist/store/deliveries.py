@@ -1,4 +1,4 @@
-"""Webhooks of a tenant: of the end of a job, and of an interview that is held.
+"""Webhooks of a tenant: of the end of a job, of danger not yet read, of an interview that is held.
 
 Each is due with what it tells of, and tried by one process at a time. Hosts, codes and ids of jobs
 stand in the clear. An address is sealed with the key of what it belongs to until it is not needed
@@ -14,9 +14,9 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from sqlalchemy import Executable, and_, bindparam, case, delete, func, or_, select, update
+from sqlalchemy import Executable, and_, bindparam, case, delete, func, not_, or_, select, update
 
-from ai_psychiatrist.domain.errors import ArtifactMismatch
+from ai_psychiatrist.domain.errors import ArtifactMismatch, NotFound
 from ai_psychiatrist.domain.shape import Shape
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value, written
 from ai_psychiatrist.store.jobs import Callback
@@ -29,6 +29,15 @@ TRY_TIME: Final = timedelta(minutes=1)
 """A try that has not ended after this was broken off; several times what one may take."""
 UNNAMED_TIME: Final = timedelta(days=1)
 """How long a webhook waits for its host to be named in the settings again."""
+
+
+class DeliveryEvent(StrEnum):
+    """What a webhook tells of."""
+
+    JOB_ENDED = "job.ended"
+    """Its `type` names the end: `job.finished`, `job.failed` or `job.cancelled`."""
+    ASSESSMENT_UNREAD = "assessment.unread"
+    INTERVIEW_HELD = "interview.held"
 
 
 class DeliveryState(StrEnum):
@@ -53,7 +62,7 @@ class Delivery(Shape):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HoldNotice:
-    """What is told of an interview that is held, and where; no words of the person."""
+    """The webhook of a held interview, and its address; no words of the person."""
 
     callback: Callback
     data: Mapping[str, object] = field(repr=False)
@@ -82,15 +91,20 @@ _IS_OWN: Final = deliveries.c.tenant == OF_TENANT
 _IS_PENDING: Final = _IS_OWN & (deliveries.c.state == DeliveryState.PENDING)
 _IS_GIVEN_UP: Final = _IS_OWN & (deliveries.c.state == DeliveryState.GIVEN_UP)
 _IS_ONE: Final = _IS_OWN & (deliveries.c.id == bindparam("of_event"))
-_IS_OF_JOB: Final = _IS_OWN & (deliveries.c.record_id == OF_RECORD)
-_IS_OF_RECORD: Final = (records.c.tenant == deliveries.c.tenant) & (
+_IS_OF_RECORD: Final = _IS_OWN & (deliveries.c.record_id == OF_RECORD)
+_IS_OF_JOB: Final = _IS_OF_RECORD & (deliveries.c.event == DeliveryEvent.JOB_ENDED)
+_IS_REMINDER: Final = _IS_OF_RECORD & (deliveries.c.event == DeliveryEvent.ASSESSMENT_UNREAD)
+_WITH_RECORD: Final = (records.c.tenant == deliveries.c.tenant) & (
     records.c.id == deliveries.c.record_id
 )
-_IS_OF_INTERVIEW: Final = (interviews.c.tenant == deliveries.c.tenant) & (
+_WITH_INTERVIEW: Final = (interviews.c.tenant == deliveries.c.tenant) & (
     interviews.c.id_hash == deliveries.c.id_hash
 )
-_WITH_OWNER: Final = deliveries.outerjoin(records, _IS_OF_RECORD).outerjoin(
-    interviews, _IS_OF_INTERVIEW
+_WITH_OWNER: Final = deliveries.outerjoin(records, _WITH_RECORD).outerjoin(
+    interviews, _WITH_INTERVIEW
+)
+_WITH_JOB: Final = _WITH_OWNER.outerjoin(
+    jobs, (jobs.c.tenant == records.c.tenant) & (jobs.c.record_id == records.c.id)
 )
 _IS_SHOWN: Final = or_(
     and_(records.c.id.is_not(None), IS_KEPT),
@@ -117,17 +131,13 @@ _GIVE_UP: Final = (
 )
 _DUE: Final = (
     select(
-        *deliveries.c["record_id", "id_hash", "host", "body", "tries"],
+        *deliveries.c["record_id", "id_hash", "event", "host", "body", "tries"],
         deliveries.c.id.label("event_id"),
         *records.c["state", "reason", "created_at", "danger", "danger_group"],
         *jobs.c["batch_id", "ended_at"],
         func.coalesce(records.c.subject_id, interviews.c.subject_id).label("subject_id"),
     )
-    .select_from(
-        _WITH_OWNER.outerjoin(
-            jobs, (jobs.c.tenant == records.c.tenant) & (jobs.c.record_id == records.c.id)
-        )
-    )
+    .select_from(_WITH_JOB)
     .where(
         _IS_PENDING,
         _IS_SHOWN,
@@ -137,6 +147,15 @@ _DUE: Final = (
     )
     .order_by(deliveries.c.due)
     .limit(1)
+)
+_UNREAD_AT_END: Final = (
+    select(
+        *deliveries.c["host", "body"],
+        *records.c["state", "subject_id", "danger", "danger_group", "to_read"],
+        *jobs.c["batch_id", "ended_at"],
+    )
+    .select_from(_WITH_JOB)
+    .where(_IS_OF_JOB, records.c.unread > 0)
 )
 _NEXT: Final = (
     update(tenants)
@@ -162,6 +181,7 @@ class DeliveryRows:
         row: dict[str, Value] = {
             "record_id": record_id,
             "id": _new_id(),
+            "event": DeliveryEvent.JOB_ENDED,
             "host": callback.host,
             "body": seal.put(callback.url.encode(), record_id, deliveries.name),
             "state": DeliveryState.EXPECTED,
@@ -174,26 +194,46 @@ class DeliveryRows:
 
     def tell_hold(self, id_hash: str, notice: HoldNotice, seal: Seal) -> None:
         """Make it due that an interview is held, inside the transaction that holds it."""
-        event_id, now = _new_id(), self.database.now()
-        held_at = _shown(now)
-        event = {
-            "id": event_id,
-            "type": "interview.held",
-            "timestamp": held_at,
-            "data": {**notice.data, "held_at": held_at},
-        }
-        content = json.dumps([notice.callback.url, event], separators=(",", ":"))
-        row: dict[str, Value] = {
-            "id_hash": id_hash,
-            "id": event_id,
-            "host": notice.callback.host,
-            "body": seal.put(content.encode(), id_hash, deliveries.name, event_id),
-            "state": DeliveryState.PENDING,
-            "due": now,
-        }
+        now = self.database.now()
+        data = {**notice.data, "held_at": _shown(now)}
         with self.database.writing():
-            self.database.add(deliveries, row)
-            self.note_next()
+            self._tell(
+                DeliveryEvent.INTERVIEW_HELD, data, notice.callback, seal, due=now, id_hash=id_hash
+            )
+
+    def remind_unread(self, record_id: str) -> None:
+        """Make it due later that danger of a job is not read, inside the transaction of its end.
+
+        Nothing is due where nobody is notified of the end, or there is nothing to be read now.
+        """
+        wait = self.database.limits.remind_unread
+        row = self.database.one(_UNREAD_AT_END, of_record=record_id) if wait else None
+        if row is None:
+            return
+        # What cannot be opened is not delivered either.
+        with suppress(ArtifactMismatch, NotFound):
+            seal, subject = self.keys.seal(row.subject_id), self.keys.name(row.subject_id)
+            url = seal.take(row.body, record_id, deliveries.name).decode()
+            data = {
+                "job_id": record_id,
+                "batch_id": row.batch_id,
+                "subject": subject,
+                "state": row.state,
+                "danger": level_of(row.danger),
+                "danger_group": row.danger_group,
+                "to_read": row.to_read,
+                "ended_at": _shown(row.ended_at),
+            }
+            due = written(datetime.fromisoformat(row.ended_at) + wait)
+            to = Callback(host=row.host, url=url)
+            self._tell(
+                DeliveryEvent.ASSESSMENT_UNREAD, data, to, seal, due=due, record_id=record_id
+            )
+
+    def forget_reminder(self, record_id: str) -> None:
+        """Tell nobody that danger is not read, inside the transaction in which it was."""
+        told = deliveries.c.state == DeliveryState.DELIVERED
+        self._change(delete(deliveries).where(_IS_REMINDER, not_(told)), of_record=record_id)
 
     def one(self, record_id: str) -> Delivery | None:
         """Return how far the webhook of a job is, `None` for a job without one."""
@@ -267,15 +307,44 @@ class DeliveryRows:
                 self.note_next()
         return count
 
+    def _tell(
+        self,
+        event: DeliveryEvent,
+        data: Mapping[str, object],
+        callback: Callback,
+        seal: Seal,
+        *,
+        due: str,
+        **owner: str,
+    ) -> None:
+        """Make an event due, sealed with its address, inside a transaction.
+
+        `owner`: the record or the interview, by its column.
+        """
+        (owner_id,) = owner.values()
+        event_id = _new_id()
+        body = {"id": event_id, "type": event, "timestamp": _shown(due), "data": data}
+        content = json.dumps([callback.url, body], separators=(",", ":")).encode()
+        row: dict[str, Value] = {
+            **owner,
+            "id": event_id,
+            "event": event,
+            "host": callback.host,
+            "body": seal.put(content, owner_id, deliveries.name, event_id),
+            "state": DeliveryState.PENDING,
+            "due": due,
+        }
+        self.database.add(deliveries, row)
+        self.note_next()
+
     def _due(self, row: Found) -> DueDelivery:
         seal, interview_id = self.keys.seal(row.subject_id), None
-        if row.record_id is not None:
-            url = seal.take(row.body, row.record_id, deliveries.name).decode()
-            event = _end_of_job(row)
+        owner_id = row.record_id or row.id_hash
+        if row.event == DeliveryEvent.JOB_ENDED:
+            url, event = seal.take(row.body, owner_id, deliveries.name).decode(), _end_of_job(row)
         else:
-            content = seal.take(row.body, row.id_hash, deliveries.name, row.event_id)
-            url, event = json.loads(content)
-            interview_id = event["data"]["interview_id"]
+            url, event = json.loads(seal.take(row.body, owner_id, deliveries.name, row.event_id))
+            interview_id = event["data"].get("interview_id")
         return DueDelivery(
             id=row.event_id,
             tenant=self.database.tenant,

@@ -1,4 +1,4 @@
-"""The steps of an assessment that a job makes: told once each, numbered, and without words."""
+"""The steps of an assessment in a job: each is published once, numbered, and without words."""
 
 from dataclasses import dataclass
 from typing import Final

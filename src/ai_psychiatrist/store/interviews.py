@@ -83,7 +83,13 @@ class ListedInterview:
     id: str = field(repr=False)
     """Empty where it cannot be read."""
     row: Found
-    is_readable: bool
+    stored: StoredInterview | None
+    """`None` where it cannot be read."""
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether it can be read."""
+        return self.stored is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,6 +225,13 @@ class InterviewRows:
             self.keys.forget(row.subject_id)
         self.keys.wipe()
 
+    def seal(self, interview_id: str) -> Seal:
+        """Return what seals for an interview as long as it is kept; raises `NotFound`."""
+        row = self._row(interview_id)
+        if row is None:
+            raise NotFound("interview_not_found")
+        return self.keys.seal(row.subject_id)
+
     def id_of(self, hashed: str) -> str:
         """Return the id of the interview that is stored under this hash; raises `NotFound`."""
         row = self.database.one(_SHOWN.where(interviews.c.id_hash == hashed))
@@ -226,10 +239,10 @@ class InterviewRows:
             raise NotFound("interview_not_found")
         return _id(self.keys.seal(row.subject_id), row)
 
-    def list(self) -> tuple[ListedInterview, ...]:
-        """Return all interviews, those that are held first, then the latest."""
+    def list(self) -> Iterator[ListedInterview]:
+        """Yield all interviews, those that are held first, then the latest."""
         shown = _SHOWN.where(interviews.c.kept_from > self._oldest())
-        return tuple(map(self._listed, self.database.all(shown.order_by(_KEY.desc()))))
+        yield from map(self._listed, self.database.all(shown.order_by(_KEY.desc())))
 
     def page(self, wanted: InterviewsWanted) -> ListedPage:
         """Return a part of that list; raises `InputError` for a cursor that no page gave."""
@@ -303,13 +316,12 @@ class InterviewRows:
         return self.database.one(_SHOWN.where(interviews.c.id_hash == id_hash(interview_id)))
 
     def _listed(self, row: Found) -> ListedInterview:
-        interview_id, is_readable = "", False
+        interview_id, stored = "", None
         with suppress(ArtifactMismatch, UnicodeDecodeError):
             seal = self.keys.seal(row.subject_id)
             interview_id = _id(seal, row)
-            _stored(seal, row)
-            is_readable = True
-        return ListedInterview(id=interview_id, row=row, is_readable=is_readable)
+            stored = _stored(seal, row)
+        return ListedInterview(id=interview_id, row=row, stored=stored)
 
     def _opened(self, row: Found) -> OpenedInterview:
         seal = self.keys.seal(row.subject_id)

@@ -296,6 +296,12 @@ class JobRows:
         found = {RecordState(row.state): int(row.how_many) for row in rows}
         return {state: found.get(state, 0) for state in RecordState}
 
+    def unread(self, batch_id: str) -> int:
+        """Return how many jobs of a batch have statements of danger that nobody has read."""
+        of_batch = select(records.c.seq).join_from(records, jobs, _OF_ONE)
+        is_unread = (IS_OWN, jobs.c.batch_id == batch_id, records.c.unread > 0)
+        return self.database.count(of_batch.where(*is_unread))
+
     def _row(self, record_id: str, runner: str) -> Found | None:
         """Return a job's row, with whether the queue gave it to a process."""
         return self.database.one(_CLAIMABLE, of_record=record_id, of_runner=runner)
@@ -364,6 +370,7 @@ class JobRows:
             self.database.run(delete(table).where(own(table, record_id=record_id)))
         tell(self.database, record_id, WHOLE, state.value)
         self.deliveries.make_due(record_id, now)
+        self.deliveries.remind_unread(record_id)
         return JobEnd(
             job=JobRef(self.database.tenant, record_id),
             state=state,

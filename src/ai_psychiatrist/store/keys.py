@@ -9,6 +9,7 @@ import os
 import unicodedata
 import uuid
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -110,7 +111,7 @@ class _TenantKey:
     """Key of the digests by which names are found."""
 
     def digest(self, name: str) -> bytes:
-        """Return by what a name is found; blanks around and ways of writing do not count."""
+        """Return the keyed digest of a name in its usual way of writing."""
         written = unicodedata.normalize("NFC", name.strip())  # noqa: TID251  a name is short
         return hmac.digest(self.naming, written.encode(), hashlib.sha256)
 
@@ -156,10 +157,13 @@ class TenantKeys:
 
     def find(self, name: str) -> str | None:
         """Return the id of the subject of a name, `None` where there is none."""
-        digest = self._tenant_key(self._database.all(_STATE)).digest(name)
-        named = select(subjects.c.id).where(own(subjects, name_digest=digest))
+        named = select(subjects.c.id).where(own(subjects, name_digest=self.digest(name)))
         found = self._database.one(named)
         return None if found is None else str(found.id)
+
+    def digest(self, name: str) -> bytes:
+        """Return by what a name is found; blanks around and ways of writing do not count."""
+        return self._tenant_key(self._database.all(_STATE)).digest(name)
 
     def seal(self, subject_id: str) -> Seal:
         """Return what seals for a subject; raises `ArtifactMismatch` where its key is gone."""
@@ -172,6 +176,17 @@ class TenantKeys:
         """Return what a subject is called, `None` without a name; raises `NotFound`."""
         seal, row = self._opened(subject_id)
         return _name(seal, row)
+
+    def names(self, subject_ids: Collection[str]) -> dict[str, str]:
+        """Return what subjects are called, without those that have no name or cannot be read."""
+        named = subjects.c.id.in_(set(subject_ids)) & subjects.c.sealed_name.is_not(None)
+        state = self._database.all(_SUBJECT.where(named))
+        found: dict[str, str] = {}
+        for row in state:
+            with suppress(ArtifactMismatch):
+                key = self._tenant_key(state).seal.take(row.wrapped, row.id, "key")
+                found[row.id] = self._seal(key).take(row.sealed_name, row.id, "name").decode()
+        return found
 
     def has_all(self, subject_ids: Collection[str]) -> bool:
         """Return whether the keys of all these subjects are there."""

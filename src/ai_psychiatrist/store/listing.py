@@ -46,7 +46,7 @@ class Sort(StrEnum):
 
 
 class Rated(StrEnum):
-    """Whose committed ratings there are: `none` are nobody's, `mine` the caller's."""
+    """Filter by committed ratings: `none` of any rater, `any`, `mine` of the caller, `not_mine`."""
 
     NONE = "none"
     ANY = "any"
@@ -73,6 +73,10 @@ class PageWanted:
     rated: Rated | None = None
     unread: bool = False
     """With statements of danger to be read now that nobody has confirmed to have read."""
+    subject_id: str | None = None
+    """Of this subject alone."""
+    only: frozenset[str] = frozenset()
+    """Ids of the assessments to choose from; empty: all."""
     hidden: frozenset[ReviewPhase] = frozenset()
     """How far somebody is who gets no scores; no filter and no order tells them either."""
 
@@ -193,6 +197,17 @@ class RecordLists:
         rows = self.database.all(listed.order_by(_SEEN.c.seq), of_rater=rater)
         return tuple(map(_record, rows))
 
+    def unread(self) -> int:
+        """Return how many records have statements that nobody has confirmed to have read."""
+        return self.database.count(select(records.c.seq).where(IS_OWN, records.c.unread > 0))
+
+    def one_of_subject(self, subject_id: str) -> str | None:
+        """Return the id of an assessment of a subject that did not fail and was not cancelled."""
+        ends = (RecordState.FAILED.value, RecordState.CANCELLED.value)
+        is_kept = (IS_OWN, records.c.subject_id == subject_id, records.c.state.not_in(ends))
+        row = self.database.one(select(records.c.id).where(*is_kept).limit(1))
+        return None if row is None else str(row.id)
+
     def of_subject(self, subject_id: str) -> tuple[str, ...]:
         """Return the ids of all records of a subject that are listed."""
         of_subject = select(records.c.id).where(IS_OWN, records.c.subject_id == subject_id)
@@ -224,6 +239,10 @@ def _listed(wanted: PageWanted) -> Select[Any]:
         query = query.where(_SEEN.c.danger >= wanted.danger.rank)
     if wanted.unread:
         query = query.where(_SEEN.c.unread > 0)
+    if wanted.subject_id is not None:
+        query = query.where(_SEEN.c.subject_id == wanted.subject_id)
+    if wanted.only:
+        query = query.where(_SEEN.c.id.in_(wanted.only))
     if wanted.state is not None:
         query = query.where(_SEEN.c.state == wanted.state.value)
     if wanted.rated is not None:

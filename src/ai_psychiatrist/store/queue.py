@@ -140,6 +140,6 @@ class Queue:
         return frozenset(job.tenant for job in self.taken_by(runner) if job.id not in but)
 
     def state(self) -> QueueState:
-        """Return how many jobs there are to do; nobody waits at a unit of a run."""
+        """Return the numbers of waiting and running jobs, without units of runs."""
         (row,) = self.database.across_tenants(_STATE)
         return QueueState(row.rows - row.running, row.running, row.oldest)

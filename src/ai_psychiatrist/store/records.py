@@ -151,7 +151,7 @@ def danger_figures(risk: RiskReport) -> Figures:
 
 
 def columns_of(figures: Figures) -> dict[str, Value]:
-    """Return figures by the names of their columns; nobody has read anything yet."""
+    """Return figures by column name, with all statements unread."""
     return {
         "status": figures.status,
         "total_min": figures.total_min,

@@ -85,7 +85,7 @@ def append_rows(
 
 
 def _is_outdated(table: Table, row: Mapping[str, Any], renewed: Collection[int]) -> bool:
-    """Tell what is about the text that a unit had before."""
+    """Return whether a row is about the previous text of a renewed unit."""
     return table in (inputs, attempts) and row["unit"] in renewed
 
 

@@ -160,7 +160,7 @@ def _database(folder: Path, *, is_read_only: bool = False) -> Database:
 
 
 def _is_file(folder: Path) -> bool:
-    """Return whether the file of a run is one, and no link to somebody else's."""
+    """Return whether a folder has the file of a run, and not a link to another file."""
     path = folder / FILE_NAME
     return path.is_file() and not path.is_symlink()
 

@@ -23,7 +23,7 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_VERSION: Final = 5
+SCHEMA_VERSION: Final = 6
 KEYS: Final = "keys"
 """Schema of the keys: a file of its own beside SQLite's, left out of backups of PostgreSQL."""
 OF_TENANT: Final[BindParameter[str]] = bindparam("of_tenant")
@@ -171,9 +171,9 @@ queue: Final = Table(
 runners: Final = Table(
     "runners", METADATA, text_column("name", is_key=True), Column("beats", Integer, nullable=False)
 )
-# Of a job or of an interview. `body`: the sealed address, of an interview with what is told, until
-# it is delivered. `due`: the next try, or the end where none comes. Who tries one moves it on for
-# as long as a try takes.
+# Of a job or of an interview. `body`: the sealed address, with what is told unless that is the end
+# of a job, until it is delivered. `due`: the next try, or the end where none comes. Who tries one
+# moves it on for as long as a try takes.
 deliveries: Final = Table(
     "deliveries",
     METADATA,
@@ -181,6 +181,7 @@ deliveries: Final = Table(
     text_column("id", is_key=True),
     text_column("record_id", may_be_null=True),
     text_column("id_hash", may_be_null=True),
+    text_column("event"),
     text_column("host"),
     Column("body", LargeBinary),
     text_column("state"),

@@ -15,15 +15,20 @@ class DatabaseSettings(Options):
 
     url: SecretStr = Field(
         default=SecretStr(""),
-        description="PostgreSQL that servers and workers of many machines share, such as "
-        "postgresql://user@host/database; empty: files in DATA_STATE_DIR, for one machine.",
+        description=(
+            "PostgreSQL database shared by servers and workers of several machines, such as "
+            "postgresql://user@host/database; empty: files in DATA_STATE_DIR, for one "
+            "machine."
+        ),
     )
     password_file: Path | None = Field(
-        default=None, description="File of the password that DATABASE_URL leaves out."
+        default=None, description="File with the password, if DATABASE_URL has none."
     )
     patience_seconds: float = Field(
         default=60.0,
         ge=0,
-        description="How long what must not be lost waits for a PostgreSQL that is away; after as "
-        "long a worker ends.",
+        description=(
+            "How long a finished call waits to be stored while PostgreSQL is down; then a "
+            "worker exits."
+        ),
     )

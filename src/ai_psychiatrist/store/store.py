@@ -6,7 +6,7 @@ from typing import Final
 
 from sqlalchemy import delete, select
 
-from ai_psychiatrist.domain.errors import ConfigurationError
+from ai_psychiatrist.domain.errors import ConfigurationError, RequestConflict
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.store.acknowledgement_rows import AcknowledgementRows
 from ai_psychiatrist.store.cipher import StoreKeys
@@ -93,7 +93,9 @@ class Store:
         """Which request came with which key."""
         self.reviews = ReviewRows(database=self.database, rows=self._rows)
         """What raters said."""
-        self.acknowledgements = AcknowledgementRows(database=self.database, rows=self._rows)
+        self.acknowledgements = AcknowledgementRows(
+            database=self.database, rows=self._rows, deliveries=self.deliveries
+        )
         """Who has read statements of danger."""
         self.interviews = InterviewRows(
             database=self.database, keys=self.keys, deliveries=self.deliveries
@@ -114,6 +116,32 @@ class Store:
         if stored + further > self.database.limits.max_records:
             raise store_full()
         self.database.require_room(further)
+
+    def refuse_taken(self, subjects: Sequence[str | None], *, is_batch: bool = False) -> None:
+        """Raise `RequestConflict` for a study id of another assessment, where ids are unique.
+
+        `subjects`: of assessments that are to be stored together, `None` for one without. An
+        assessment that failed or was cancelled takes no id. The error names the assessment that
+        does, and of a batch the place of the request that is refused.
+        """
+        if not self.database.limits.unique_subjects:
+            return
+        seen: dict[bytes, int] = {}
+        for place, name in enumerate(subjects):
+            if name is None:
+                continue
+            subject_id = self.keys.find(name)
+            taken_by = None if subject_id is None else self.lists.one_of_subject(subject_id)
+            first = seen.setdefault(self.keys.digest(name), place)
+            if taken_by is None and first == place:
+                continue
+            other = f"assessment {taken_by}" if taken_by else f"requests.{first} of this batch"
+            msg = (
+                f"{other} has this study id already: send another study id, or erase that "
+                "assessment first; with STORE_UNIQUE_SUBJECTS=false an id may have several"
+            )
+            field = f"requests.{place}.subject" if is_batch else "subject"
+            raise RequestConflict("subject_taken", msg, field=field)
 
     def add(self, new: NewRecord) -> RecordSummary:
         """Store an assessment; raises `StoreUnusable`."""
@@ -144,13 +172,17 @@ class Store:
         runner: str | None = None,
     ) -> None:
         names = [one.record.subject if isinstance(one, NewJob) else one.subject for one in new]
+        is_batch = answered is not None and answered.batch_id is not None
         for _ in range(_TRIES):
             self.refuse_full(further=len(new))
+            self.refuse_taken(names, is_batch=is_batch)
             # Keys first: a power cut may leave behind either of SQLite's two files.
             with self.database.writing():
                 subject_ids = list(map(self.keys.subject, names))
             with self.database.writing():
                 if self.keys.has_all(subject_ids):
+                    # Somebody else may have stored one of these since.
+                    self.refuse_taken(names, is_batch=is_batch)
                     numbers = self.database.numbers("last_record", len(new))
                     for one, subject_id, seq in zip(new, subject_ids, numbers, strict=True):
                         if isinstance(one, NewJob):
@@ -167,6 +199,11 @@ class Store:
     def summary(self, record_id: str) -> RecordSummary:
         """Return what of a record stands in clear."""
         return summary_in(self._rows.row(record_id))
+
+    def subject_of(self, record_id: str) -> str | None:
+        """Return the study id of a record, `None` without one or where it cannot be read."""
+        subject_id = self.summary(record_id).subject_id
+        return self.keys.names([subject_id]).get(subject_id)
 
     def get(self, record_id: str) -> Record:
         """Return a record with its words."""

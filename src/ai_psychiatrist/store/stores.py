@@ -203,7 +203,7 @@ class Stores:
         )
 
     async def take_back(self, under_way: Container[str]) -> list[JobEnd]:
-        """Let jobs wait again that nobody does; returns the ends of those given up.
+        """Requeue stale jobs; returns the ends of those given up.
 
         They are the jobs of processes that are gone, and of this one all but those that are
         `under_way` at the moment when they would be taken from it.

@@ -59,7 +59,7 @@ def back_up(database: Database, state_dir: Path, out: Path, *, keys_out: Path | 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Staged:
-    """Copies of a backup beside the place where they are to be, opened to be looked at."""
+    """Copies of a backup next to their destination, opened to be checked."""
 
     stores: Stores
     folder: Path

@@ -158,7 +158,7 @@ class _Run:
     runner: str
 
     async def run(self) -> None:
-        """Do the job and tell of its end; of one that is somebody else's, or erased, of none."""
+        """Run the job and report its end; skip one that is erased or another process's."""
         try:
             ended = await self._ended()
             if ended is not None:
@@ -242,7 +242,7 @@ class _Run:
         return assessment
 
     async def _tell_all(self, parts: "asyncio.Queue[Part | None]") -> None:
-        """Tell of each part that is put in, in its order, until there is none."""
+        """Publish each part that is queued, in order, until the queue ends."""
         while part := await parts.get():
             try:
                 await self.records.ask(partial(self._tell, part.value))
@@ -255,7 +255,7 @@ class _Run:
         store.jobs.tell(self.job.id, stage, "finished")
 
     async def _stored(self, making: "asyncio.Task[Assessment]") -> JobEnd | None:
-        """Store what came of it; raises `StoreUnusable`, and then the job is gone on with."""
+        """Store the outcome; raises `StoreUnusable`, and then the job is resumed later."""
         try:
             result = making.result()
         except (StoreUnusable, NotFound):
@@ -286,7 +286,7 @@ class _Run:
 
 
 def _reason_of(error: Exception) -> str:
-    """Return the code of what ended a job: that of the problem that a caller would be told."""
+    """Return the code of a failed job: that of the problem that a caller would receive."""
     match error:
         case ArtifactMismatch(problem_code="assessment_unreadable"):
             return "assessment_unreadable"

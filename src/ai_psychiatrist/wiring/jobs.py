@@ -50,6 +50,7 @@ class Jobs:
 
     work: JobWork
     engine: Engine[JobRef]
+    webhooks: Webhooks
 
     async def cancel(self, job: JobRef) -> None:
         """End a job; raises `NotFound` and `RequestConflict`. One that was cancelled stays so."""
@@ -83,7 +84,7 @@ class Jobs:
 def tending(
     stores: Stores, engine: Engine[JobRef], on_end: OnEnd | None = None
 ) -> AbstractAsyncContextManager[None]:
-    """Take back, while the block runs, what nobody does any more.
+    """Requeue stale work while the block runs.
 
     `on_end`: told of the jobs that were given up.
     """
@@ -135,7 +136,7 @@ async def open_jobs(
             tending(stores, engine, work.on_end),
             engine.running(patience_seconds=_PATIENCE_SECONDS),
         ):
-            yield Jobs(work=work, engine=engine)
+            yield Jobs(work=work, engine=engine, webhooks=webhooks)
         # What was claimed, and not begun.
         with suppress(StoreUnusable):
             await stores.take_back(())

@@ -67,7 +67,7 @@ async def _providers(
 
 
 def _providers_of_process() -> "tuple[TracerProvider, MeterProvider] | None":
-    """Return what somebody has set up in this process, if it makes spans."""
+    """Return the tracer provider that the process has set up, if it makes spans."""
     # Whoever has done so has imported it; without it there is nothing to ask.
     if "opentelemetry.trace" not in sys.modules:
         return None

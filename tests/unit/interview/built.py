@@ -36,7 +36,7 @@ PROTOCOLS: Mapping[str, InterviewProtocol] = {
     name: load_protocol(name) for name in ("phq8", "incident")
 }
 OPEN = (Item.SLEEP, Item.TIRED, Item.MOVING)
-RIGHT = "=No, it is right so"
+RIGHT = "=No, this is right"
 """Ends an interview about items: what was noted stays."""
 _KEYS = itertools.count(1)
 

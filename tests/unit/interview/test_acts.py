@@ -47,6 +47,11 @@ QUESTION = {
         *("Could you please explain the question?", "What exactly do you mean?"),
         *("huh?", "wdym?", "you mean like tired?", "come again?"),
         *("sorry, I not understand this word", "what means worn out?"),
+        *("is that in the body or in the mind?", "whole days?", "tired when I get up or later?"),
+    ],
+    Topic.OTHER: [
+        *("Have you read the news?", "What is the weather like today?", "Who won the match?"),
+        *("and what do you think about the president?", "u ever been to paris or rome?"),
     ],
     Topic.CAUSES: [
         *("Does it count if I was ill?", "Should I include days when I had the flu?"),
@@ -154,6 +159,7 @@ def test_words_again_and_again_are_read_in_little_time(unit: str) -> None:
         ("does grief count?", SAYS.explanations[Topic.CAUSES]),
         ("what's the point of this?", SAYS.explanations[Topic.PURPOSE]),
         ("who sees this", SAYS.explanations[Topic.READERS]),
+        ("Have you read the news?", SAYS.explanations[Topic.OTHER]),
         ("how much longer?", "There are at most 3 questions; this is number 1."),
     ],
 )

@@ -12,11 +12,7 @@ from tests.unit.interview.scripted_agents import ScriptedAgents
 from ai_psychiatrist.domain.interview import AnswerKind, InterviewState, QuestionPurpose
 from ai_psychiatrist.domain.interview_items import Act, UnansweredReason
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.phq8.corrections import (
-    correction_start,
-    meant_by_place,
-    named_items,
-)
+from ai_psychiatrist.interview.phq8.corrections import item_meant, named_items, taken_back
 from ai_psychiatrist.interview.protocol import leading_words
 from ai_psychiatrist.interview.protocol.records import CorrectionPolicy
 
@@ -37,8 +33,21 @@ NAMED = [
     ("wait, sleep was every day", 3),
     ("sorry, about the sleep question: three days", 1),
 ]
-NOT_CLEAR = ["three days, sorry", "every day, I meant", "five days, not three", "I take that back"]
-OWN = ["three days", "no, not at all", "a few days... no wait, more like most days", "most days"]
+WITHDRAWN = [
+    *("I was wrong about sleep", "i got the sleep one wrong", "I lied about sleep, sorry"),
+    *("What I said about sleep isn't right.", "Can I change my answer about sleep?"),
+    *("about sleep, I said most days, that was wrong.", "I want to go back to the sleep question"),
+    *("my answer on sleep was too high", "I'm afraid I was not honest about how I slept"),
+]
+NOT_CLEAR = [
+    *("three days, sorry", "every day, I meant", "five days, not three", "I take that back"),
+    *("no, most days", "*three days", "most days for the one before", "I mean three days"),
+]
+OWN = [
+    *("three days", "no, not at all", "a few days... no wait, more like most days", "most days"),
+    *("twelve, as I said", "I should say eight days in all", "no trouble. Wait, three days."),
+    *("no, one day at most", "wait, my energy was low every day", "I'm not sorry, three days"),
+]
 
 
 @pytest.mark.parametrize("has_model", [False, True], ids=["rules", "model"])
@@ -49,7 +58,7 @@ def test_what_is_corrected_is_read_back_and_never_scored_for_the_next_item(
     agents = ScriptedAgents()
     at = lead(tmp_path, "=Not at all", said, agents=agents if has_model else None)
     assert at.question.purpose is QuestionPurpose.READ_BACK
-    assert at.question.text.startswith("Sleep: I have noted ")
+    assert at.question.text.partition("For sleep I noted: ")[1]
     assert at.scores(*OPEN) == [None] * 3
     assert agents.asked == []
     at = lead(tmp_path, "=Not at all", said, "yes")
@@ -78,15 +87,64 @@ def test_what_is_read_back_of_a_correction_may_be_denied_or_replaced(
     assert at.scores(Item.SLEEP, Item.TIRED) == scores
 
 
-def test_an_item_that_is_taken_back_without_another_answer_is_opened_again(
-    tmp_path: Path,
+@pytest.mark.parametrize("said", WITHDRAWN)
+def test_an_answer_that_was_wrong_is_asked_for_again_and_unknown_until_then(
+    said: str, tmp_path: Path
 ) -> None:
-    said = ["=Not at all", "about sleep, I said most days, that was wrong."]
-    at = lead(tmp_path, *said)
+    at = lead(tmp_path, "=Not at all", said)
     assert (at.question.item, at.question.purpose) == (Item.SLEEP, QuestionPurpose.ASK)
-    assert at.snapshot.notice == "Let us go back to one question: Sleep."
-    at = lead(tmp_path, *said, "=Nearly every day", "=Several days")
+    assert at.snapshot.notice == "Let us go back to one question: sleep."
+    assert at.outcome(Item.SLEEP).unknown_reason is UnansweredReason.AMBIGUOUS_ANSWER
+    assert at.outcome(Item.SLEEP).said[-1].act is Act.CORRECTION
+    at = lead(tmp_path, "=Not at all", said, "=Nearly every day", "=Several days")
     assert at.scores(*OPEN) == [3, 1, None]
+    assert at.asks(Item.TIRED) == 1
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "three days, but I was wrong about sleep",
+        "I got the sleep question wrong. I was tired three days.",
+        "three days\nhang on, the one before should be nearly every day",
+        "The first question I understood badly, ask me again. As to energy, three days.",
+        "about sleep, I told you none, which was in error. Tired on three days.",
+    ],
+)
+def test_the_answer_beside_an_answer_that_was_wrong_is_kept(said: str, tmp_path: Path) -> None:
+    at = lead(tmp_path, "=Not at all", said, "=Nearly every day")
+    assert at.question.text.endswith("For energy I noted: Several days. Is that right?")
+    at = lead(tmp_path, "=Not at all", said, "=Nearly every day", "yes")
+    assert at.scores(*OPEN) == [3, 1, None]
+
+
+@pytest.mark.parametrize(
+    ("reply", "scores"),
+    [("yes, but I was wrong about sleep", 1), ("I was wrong about sleep", None)],
+)
+def test_an_answer_that_was_wrong_may_be_named_while_another_is_read_back(
+    reply: str, scores: int | None, tmp_path: Path
+) -> None:
+    at = lead(tmp_path, "=Not at all", "three days", reply)
+    assert at.question.item is Item.SLEEP
+    assert at.scores(Item.SLEEP, Item.TIRED) == [None, scores]
+    at = lead(tmp_path, "=Not at all", "three days", reply, "=Nearly every day", "yes", "none")
+    assert at.scores(Item.SLEEP, Item.TIRED) == [3, 1]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I was wrong about my energy",
+        "my sleep was not right",
+        "wrong",
+        "as I said about sleep, none. Tired on three days",
+    ],
+)
+def test_what_takes_no_answer_of_another_item_back_opens_none(said: str, tmp_path: Path) -> None:
+    at = lead(tmp_path, "=Not at all", said)
+    assert at.outcome(Item.SLEEP).score == 0
+    assert at.question.item is Item.TIRED
 
 
 def test_an_item_further_back_may_be_named(tmp_path: Path) -> None:
@@ -109,7 +167,10 @@ def test_what_is_said_of_an_item_before_its_turn_is_kept_and_read_back_then(
 ) -> None:
     said = "three days. My energy was low every day."
     at = lead(tmp_path, said, "yes")
-    assert at.question.text == "Energy: I have noted Nearly every day. Is that right?"
+    assert at.question.text == (
+        "You said “My energy was low every day”. "
+        "For energy I noted: Nearly every day. Is that right?"
+    )
     assert at.scores(*OPEN) == [1, None, None]
     at = lead(tmp_path, said, "yes", "yes")
     quote = at.outcome(Item.TIRED).quote
@@ -136,8 +197,8 @@ def test_where_it_is_not_clear_the_person_is_asked_which_one_is_meant(
     assert at.scores(Item.SLEEP, Item.TIRED) == [None, None]
     assert at.question.text == "I want to be sure which question you mean: sleep, or energy?"
     assert [(option.text, option.kind) for option in at.question.options] == [
-        ("An earlier question: Sleep", AnswerKind.ITEM),
-        ("The question just asked: Energy", AnswerKind.ITEM),
+        ("An earlier question: sleep", AnswerKind.ITEM),
+        ("The question just asked: energy", AnswerKind.ITEM),
         ("Please ask me again", AnswerKind.ASK_AGAIN),
         ("I prefer not to say", AnswerKind.DECLINE),
     ]
@@ -146,8 +207,8 @@ def test_where_it_is_not_clear_the_person_is_asked_which_one_is_meant(
 @pytest.mark.parametrize(
     ("reply", "about"),
     [
-        *((way, Item.SLEEP) for way in ("=An earlier question: Sleep", "sleep", "The one before.")),
-        *((way, Item.TIRED) for way in ("=The question just asked: Energy", "energy")),
+        *((way, Item.SLEEP) for way in ("=An earlier question: sleep", "sleep", "The one before.")),
+        *((way, Item.TIRED) for way in ("=The question just asked: energy", "energy")),
     ],
 )
 def test_the_correction_is_of_the_item_that_the_person_says(
@@ -228,7 +289,7 @@ def test_the_question_is_worded_as_the_protocol_has_it(tmp_path: Path) -> None:
     at = lead(tmp_path, "=Several days", "every day, sorry", protocols=protocols)
     assert at.question.text == "Is that sleep, or energy?"
     offered = [option.text for option in at.question.options]
-    assert offered == ["Before: Sleep", "Now: Energy", "Ask again", "I prefer not to say"]
+    assert offered == ["Before: sleep", "Now: energy", "Ask again", "I prefer not to say"]
     assert leading_words(PHQ8.answers.correction.question) == ()
 
 
@@ -266,10 +327,10 @@ def test_an_open_correction_outlives_a_restart(
     ),
 )
 def test_any_text_is_taken_apart_within_bounds(current: Item, earlier: Item, text: str) -> None:
-    start = correction_start(current, earlier, text)
-    assert start is None or 0 <= start <= len(text)
+    found = taken_back(current, earlier, text)
+    assert found is None or 0 <= found.start <= len(text)
     assert set(named_items(text, Item)) <= set(Item)
-    assert meant_by_place(text) is meant_by_place(text)
+    assert item_meant(text, [earlier], current) in {None, earlier, current}
 
 
 @pytest.mark.parametrize(
@@ -277,4 +338,5 @@ def test_any_text_is_taken_apart_within_bounds(current: Item, earlier: Item, tex
 )
 def test_words_again_and_again_are_taken_apart_in_little_time(unit: str) -> None:
     text = unit * (3_990 // len(unit))
-    assert correction_start(Item.TIRED, Item.SLEEP, text) in {None, *range(len(text))}
+    found = taken_back(Item.TIRED, Item.SLEEP, text)
+    assert found is None or found.start < len(text)

@@ -18,9 +18,9 @@ from tests.unit.interview.scripted_agents import (
 from ai_psychiatrist.domain.errors import AgentFailed
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import EndReason, GoalStatus, InterviewState
+from ai_psychiatrist.interview.serialization import to_bytes
 from ai_psychiatrist.interview.service import InterviewLimits
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
-from ai_psychiatrist.interview.state_hash import to_bytes
 
 ALL_GOALS = ("g1", "g2", "g3", "g4", "g5")
 ASK = "generate_question_with_answers"

@@ -100,7 +100,7 @@ def test_the_options_have_letters_and_a_refusal_has_its_own(tmp_path: Path) -> N
 @pytest.mark.parametrize(("reply", "score"), [("yes", 1), ("no", None), ("every day", None)])
 def test_a_bare_number_is_read_back_as_days(reply: str, score: int | None, tmp_path: Path) -> None:
     at = lead(tmp_path, "3")
-    assert at.question.text == "Do you mean 3 of the 14 days?"
+    assert at.question.text == "For sleep, do you mean 3 of the 14 days?"
     at = lead(tmp_path, "3", reply)
     assert at.outcome(Item.SLEEP).score == score
 
@@ -217,21 +217,21 @@ def test_at_the_end_the_person_sees_what_was_noted_and_nothing_that_is_for_the_o
     assert review_of(at) == [
         "Sleep: Several days",
         "Energy: More than half the days (you said: “most days”)",
-        "Slowed or restless: no answer",
+        "Moving and speaking: no answer",
     ]
     assert at.question.text.startswith("That was my last question.")
     assert [(one.text, one.kind) for one in at.question.options] == [
-        ("No, it is right so", AnswerKind.CONFIRM),
-        ("Change: Sleep", AnswerKind.ITEM),
-        ("Change: Energy", AnswerKind.ITEM),
-        ("Change: Slowed or restless", AnswerKind.ITEM),
+        ("No, this is right", AnswerKind.CONFIRM),
+        ("Change: sleep", AnswerKind.ITEM),
+        ("Change: energy", AnswerKind.ITEM),
+        ("Change: moving and speaking", AnswerKind.ITEM),
     ]
     said = " ".join(one.text.lower() for one in at.snapshot.messages)
     assert not any(word in said for word in ("score", "total", "severity", "depress"))
 
 
 @pytest.mark.parametrize(
-    "reply", [RIGHT, "no", "no thanks", "that's all fine, thank you", "it is right so", "stop"]
+    "reply", [RIGHT, "no", "no thanks", "that's all fine, thank you", "this is right", "stop"]
 )
 def test_the_review_is_answered_once_and_the_interview_ends(reply: str, tmp_path: Path) -> None:
     at = lead(tmp_path, *["=Several days"] * 3, reply)
@@ -243,8 +243,8 @@ def test_the_review_is_answered_once_and_the_interview_ends(reply: str, tmp_path
 @pytest.mark.parametrize(
     ("replies", "score", "turn"),
     [
-        (["=Change: Sleep", "=Nearly every day"], 3, 5),
-        (["=Change: Sleep", "every day", "yes"], 3, 5),
+        (["=Change: sleep", "=Nearly every day"], 3, 5),
+        (["=Change: sleep", "every day", "yes"], 3, 5),
         (["I'd like to change my sleep", "every day", "yes"], 3, 5),
         (["yes", "sleep", "=Nearly every day"], 3, 6),
         (["three days", "sleep", "=Nearly every day"], 3, 6),
@@ -372,7 +372,17 @@ def test_a_frequency_beside_danger_counts_only_once_it_was_confirmed(tmp_path: P
     at = lead(tmp_path, "three days", f"Every day. {MODERATE}", "yes", "yes")
     sleep = at.outcome(Item.SLEEP)
     assert (sleep.score, sleep.answer_turn, sleep.confirmed_turn) == (3, 2, 4)
-    assert Act.DANGER in {one.act for one in sleep.said}
+    acts = [one.act for one in sleep.said]
+    assert acts == [Act.ANSWER, Act.DANGER, Act.ANSWER, Act.CONFIRMATION]
+
+
+def test_a_line_beside_one_with_danger_is_an_answer_and_that_with_danger_is_none(
+    tmp_path: Path,
+) -> None:
+    at = lead(tmp_path, f"every day\n{MODERATE}", "yes", "yes")
+    assert at.outcome(Item.SLEEP).score == 3
+    at = lead(tmp_path, MODERATE)
+    assert [one.act for one in at.outcome(Item.SLEEP).said] == [Act.DANGER]
 
 
 @pytest.mark.parametrize("protocol", ["phq8", "incident"])
@@ -418,7 +428,9 @@ def test_who_stops_ends_it_and_what_is_open_stays_unknown(tmp_path: Path) -> Non
 def test_the_introduction_is_said_once_and_the_closing_at_the_end(tmp_path: Path) -> None:
     async def work(at: Desk) -> None:
         first = await at.begin(assessment=assessed(Item.SLEEP, Item.MOVING))
-        assert first.notice == PHQ8.texts.introduction
+        assert first.notice.startswith("I am a program, and I ask for whoever invited you here.")
+        assert "There are 2 short questions" in first.notice
+        assert first.notice.endswith("stop whenever you like.")
         for said in ("=Several days", "=Several days"):
             assert (await at.answer(said)).notice == ""
         assert (await at.answer(RIGHT)).notice == PHQ8.texts.closing

@@ -38,10 +38,11 @@ from ai_psychiatrist.interview.serialization import (
     from_bytes,
     origin_bytes,
     state_bytes,
+    state_hash,
+    to_bytes,
     turn_bytes,
     whole,
 )
-from ai_psychiatrist.interview.state_hash import state_hash, to_bytes
 from ai_psychiatrist.store.cipher import StoreKeys
 from ai_psychiatrist.store.database import StoreLimits
 from ai_psychiatrist.store.interviews import Keyed, id_hash

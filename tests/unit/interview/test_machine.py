@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import pytest
 from tests.unit.interview.built import Desk, desk
+from tests.unit.interview.machine_table import machine_table
 from tests.unit.interview.scripted_agents import ScriptedAgents
 
 from ai_psychiatrist.domain.errors import RequestConflict
@@ -14,7 +15,6 @@ from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import InterviewState, QuestionPurpose
 from ai_psychiatrist.interview.engine.steps import leave
 from ai_psychiatrist.interview.machine import TABLE, Event
-from ai_psychiatrist.interview.machine_documentation import machine_table
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "interview.md"
 
@@ -150,5 +150,5 @@ def test_every_state_can_be_reached_and_goes_on_or_is_the_end() -> None:
 
 
 def test_the_document_shows_the_table() -> None:
-    """`python -m ai_psychiatrist.interview.machine_documentation` prints it anew."""
+    """`python -m tests.unit.interview.machine_table` prints it."""
     assert "\n".join(machine_table()) in DOCUMENT.read_text(encoding="utf-8")

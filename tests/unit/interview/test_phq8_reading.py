@@ -113,6 +113,88 @@ Appetite 1: four days after the dentist, then I was eating fine again
 Depressed 2: seventy-five percent of days
 Tired 3: thriteen of teh fourteen, no day wihtout
 Depressed 1: satruday and sunday, both weeks
+Tired 0: 1 days
+Tired 1: Five days out of the fourteen. My sister came for two days to help.
+Sleep 2: Ten nights. Three of them I was up before four.
+Depressed 2: Nine days in all. The cat was ill for two of those.
+Appetite 3: Thirteen days. I took the tablets on four days only.
+Depressed 1: Low on six days. I cried on two.
+Sleep 3: Every single night. I take a pill twice a week and it does nothing.
+Failure 1: A handful of days. We usually talk it over on Sundays.
+Sleep 1: I was fine for all but three nights
+Depressed 1: fine all but two days
+Sleep 2: 7 good nights, 7 bad ones
+Sleep 1: slept fine but for two nights
+Appetite 1: I ate normally apart from three days
+Concentrating 1: Concentrated well except on four days
+Tired 2: four good days and ten bad days
+Depressed 2: All of last week, this week nothing
+Tired 2: every day last week and none this week
+Tired 3: Every day this week and last
+NoInterest 2: four days last week and four this week
+Failure 1: Two days I felt useless and a further three I felt a bit guilty
+Tired 1: two days I was wiped out, and another two days I was slow
+Depressed 0: I haven't been down at all
+Sleep 0: I've been sleeping like a baby
+Tired 0: plenty of energy, no complaints there
+Moving 0: Nobody has said anything about that
+Depressed 0: nah mate, been buzzing
+Appetite 0: Eating like a horse, me
+NoInterest 3: Not once did I feel like doing anything
+Sleep 3: There was no night that I slept through
+Sleep 3: There hasn't been a single night that I slept through
+Depressed 0: There was no day that I felt low
+Tired 3: not one day that I wasn't tired
+Concentrating 3: I couldn't concentrate on any day
+Tired 0: I wasn't tired a single day
+Moving 1: My daughter noticed it on three days
+Moving 3: my wife says I fidget every single day
+Tired 1: um so like three days I think yeah three
+Sleep 2: ten nights bad the other four I slept fine
+Depressed 1: well I was low on four days the rest I was fine
+Tired 2: yeah most days really when i get home from the shop
+Sleep 1: haha maybe 4 nights
+NoInterest 2: most days lmao nothing slaps
+Depressed 1: lowkey sad like 3 days
+Tired 3: literally every day bruh
+Tired 3: dead tired every single day ngl
+Sleep 1: I have not sleep good in four nights
+Depressed 2: I am sad the most of days
+Appetite 3: All the days I have no hunger
+Tired 1: Since two weeks I am tired in five days
+Concentrating 2: More than the half of the days I cannot concentrate me
+Failure 1: I should estimate that it troubled me on some four or five days
+Sleep 2: I regret to say that it was the case on nine of the fourteen nights
+Depressed 3: Each and every one of the fourteen days, regrettably
+Appetite 1: five days I ate nothing but toast, then I was back to normal
+Sleep 2: I slept well on six nights only
+Sleep 2: Two bad nights the first week, six the second
+Tired 1: I'm not always tired. Three days.
+Sleep 1: My son is up every night. Me, three nights.
+Sleep 0: My husband is awake every night. I sleep fine.
+Depressed 0: Last year I was low every day. Now I am happy.
+Depressed 1: No. Well, maybe three days.
+Tired 1: Three days. The rest? No.
+Tired 1: I sat about in the sun for ages, worn out on four days
+Depressed 2: Three days one week, five the other, so eight in all
+Sleep 3: At first I thought hardly ever, but thinking about it again, no, it's nearly every night
+Depressed 1: four days, always when the letters came
+Tired 2: most of the days, though in my youth it was never
+Sleep 2: I counted nine nights. I nap most afternoons.
+Concentrating 1: All good bar four days
+Appetite 2: I ate properly on five days only
+Moving 1: Nobody mentioned anything except my nurse on two days, she said I was slow
+Depressed 1: Regrettably I must report some five days of low spirits
+Sleep 0: I don't have no trouble with sleeping
+Depressed 3: everyday fam, no cap
+NoInterest 2: cba with owt like 9 days tbh
+Failure 2: I am feeling like a failure during ten days
+Sleep 1: It is four nights that I am not sleeping
+Moving 3: I pace up and down each and every day, and my neighbour has remarked upon it
+Concentrating 1: well not every day no like three days
+Sleep 0: Never had a problem sleeping
+Tired 3: I've not had one day without being tired
+Appetite 3: nothing tasted good on any day
 """.strip().splitlines()
 UNCLEAR: Final = """
 option_number Tired: 2
@@ -147,6 +229,41 @@ vague Sleep: I never sleep
 vague Tired: I work five days a week
 vague Appetite: I eat three meals every day
 vague Tired: I'm exhausted
+other_time Tired: I'd say 14. That's the hours I'm on my feet
+other_time Sleep: Twelve. That was in March.
+other_person Depressed: My brother was down most days
+other_person Tired: They're all shattered every day at my work
+other_time Tired: Nearly every day before my operation
+other_time NoInterest: Every day during lockdown
+condition Tired: most days unless I nap
+condition Sleep: only when the neighbours have a party
+vague Tired: I run three times a week
+vague Sleep: I get up to feed her three times a night
+comparison Depressed: no worse than usual
+good_days Tired: I was fine on five days
+good_days Depressed: some days good, some days bad
+two_values Sleep: ten nights good, eight nights bad
+two_values Depressed: Every day. I'm never down.
+two_values Tired: four days. Actually, no
+range Depressed: three days, maybe more
+range Tired: Sometimes I am, sometimes I'm not
+vague Depressed: every day? I don't know
+condition Concentrating: most days in the office, at home I'm fine
+negated Sleep: I wouldn't call it every night
+negated Tired: not most days
+option_number Sleep: like 4
+other_time Sleep: all of last week
+other_time Tired: five days this week
+other_time Appetite: three days last week, don't remember this week
+vague NoInterest: I watch telly every evening
+vague Concentrating: it comes and goes
+range Appetite: at least four days
+range Failure: under eight days
+vague Sleep: I dream every night
+two_values Tired: not at all. Well I'm knackered.
+two_values Depressed: never. I'm in tears.
+condition Depressed: I'd be low every day without my dog
+other_person Moving: my dad fidgets every day
 """.strip().splitlines()
 NONE: Final = """
 Depressed: I'd rather not say
@@ -159,6 +276,9 @@ Appetite: lost 6 kilos
 Sleep: I go to bed at 11 and get up at 6
 Concentrating: my neighbour has a new dog
 Depressed: I'm exhausted nearly every day
+Tired: I'm on my feet 14 hours
+Appetite: I've lost 5 pounds
+Tired: I work nights
 """.strip().splitlines()
 WORDS = (
     "no yes not never every day days night most half more than a few two seven 14 I sleep tired "

@@ -17,6 +17,7 @@ from ai_psychiatrist.domain.interview_items import (
     ProposalOutcome,
     ProposalSource,
     UnansweredReason,
+    Unclear,
 )
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.phq8.free_answers import ReadingKind, read_answer
@@ -52,11 +53,14 @@ def only_proposal(at: Desk) -> Proposal:
 @SOURCES
 def test_what_is_read_is_read_back_in_the_words_of_the_protocol(said: str, tmp_path: Path) -> None:
     at, agents = about_energy(tmp_path, said)
-    assert at.question.text == "I noted: More than half the days. Is that right?"
+    words = "worn to the bone" if said == BY_MODEL else "it was most days"
+    assert at.question.text == (
+        f"You said “{words}”. For energy I noted: More than half the days. Is that right?"
+    )
     assert at.question.purpose is QuestionPurpose.READ_BACK
     assert [(option.text, option.kind) for option in at.question.options] == [
-        ("Yes", AnswerKind.CONFIRM),
-        ("No", AnswerKind.REJECT),
+        ("Yes, that is right", AnswerKind.CONFIRM),
+        ("No, that is not right", AnswerKind.REJECT),
         ("Not at all", AnswerKind.ANCHOR),
         ("Several days", AnswerKind.ANCHOR),
         ("Nearly every day", AnswerKind.ANCHOR),
@@ -70,11 +74,33 @@ def test_what_is_read_is_read_back_in_the_words_of_the_protocol(said: str, tmp_p
     assert at.outcome(Item.TIRED).said[0].source is proposal.source
 
 
+def test_the_likeliest_score_of_an_unclear_answer_is_read_back_and_counts_after_a_yes(
+    tmp_path: Path,
+) -> None:
+    said = "every day, same as ever"
+    assert read_answer(Item.TIRED, said).kind is ReadingKind.UNCLEAR
+    at, _ = about_energy(tmp_path, said, replies=({"frequency": "unclear", "words": ""},))
+    assert at.question.text.endswith("For energy I noted: Nearly every day. Is that right?")
+    assert at.outcome(Item.TIRED).score is None
+    assert at.outcome(Item.TIRED).said[0].unclear is Unclear.COMPARISON
+    at, _ = about_energy(tmp_path, said, "yes", replies=({"frequency": "unclear", "words": ""},))
+    assert at.outcome(Item.TIRED).score == 3
+
+
 @SOURCES
 @pytest.mark.parametrize(
     "reply",
     [
-        *("=Yes", "Yes", "yes.", "Yeah, that's right", "Yes please", "correct", "ok", "sure"),
+        *(
+            "=Yes, that is right",
+            "Yes",
+            "yes.",
+            "Yeah, that's right",
+            "Yes please",
+            "correct",
+            "ok",
+            "sure",
+        ),
         *("yh", "👍", "exactly", "yes, more than half the days", "That is correct.", "most days"),
     ],
 )
@@ -97,7 +123,16 @@ def test_a_yes_counts_with_the_words_of_the_answer_and_stands_beside_it(
 @pytest.mark.parametrize(
     "reply",
     [
-        *("=No", "No", "no.", "nope", "👎", "that's wrong", "yes and no", "Yes, but I guess less"),
+        *(
+            "=No, that is not right",
+            "No",
+            "no.",
+            "nope",
+            "👎",
+            "that's wrong",
+            "yes and no",
+            "Yes, but I guess less",
+        ),
         *("whatever you think", "ja", "the kettle is on", "yes " * 400),
     ],
 )
@@ -143,7 +178,9 @@ def test_another_answer_replaces_it_and_is_read_back_itself_where_it_is_read(
         assert outcome.answer_turn == turn
     assert at.snapshot.proposals[0].outcome is not ProposalOutcome.OPEN
     if reply == "three days":
-        assert at.question.text == "I noted: Several days. Is that right?"
+        assert at.question.text == (
+            "You said “three days”. For energy I noted: Several days. Is that right?"
+        )
         at, _ = about_energy(tmp_path, said, reply, "yes")
         assert (at.outcome(Item.TIRED).score, at.outcome(Item.TIRED).answer_turn) == (1, 2)
 

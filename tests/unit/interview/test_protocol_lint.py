@@ -141,11 +141,12 @@ def test_a_change_of_guidelines_changes_the_digest(tmp_path: Path) -> None:
     assert load_protocol(folder).digest != before
 
 
-def test_texts_of_the_page_that_stay_english_are_a_warning(tmp_path: Path) -> None:
-    page = "page: {language: de, title: Ein paar Fragen}\nanswers:"
+def test_texts_that_stay_english_are_a_warning(tmp_path: Path) -> None:
+    page = "period: [two weeks, past 14]\npage: {language: de, title: Ein paar Fragen}\nanswers:"
     folder = copied(tmp_path, "phq8", "answers:", page)
     (warned,) = lint_protocol(folder)
-    assert (warned.code, warned.is_error) == ("page_not_whole", False)
-    assert "no_script" in warned.message
-    assert "title" not in warned.message
+    assert (warned.code, warned.is_error) == ("texts_not_whole", False)
+    left = set(warned.message.partition(": ")[2].split(", "))
+    assert {"page.no_script", "conversation.explanations.length", "safety.kept"} <= left
+    assert not {"page.title", "safety.last_word", "answers.confirmation.agree"} & left
     assert load_protocol(folder).page.send == "Send"

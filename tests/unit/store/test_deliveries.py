@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.unit.store.stored import RESULT, TRANSCRIPT, Clock, OpenedStore, figures, open_store
 
+from ai_psychiatrist.domain.acknowledgement import Statement, WasRead
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.risk import RiskGroup, RiskLevel
 from ai_psychiatrist.store.database import StoreLimits, written
@@ -296,6 +297,112 @@ def test_webhook_of_a_hidden_job_waits_and_keeps_no_other(tmp_path: Path) -> Non
         store.removal.undelete("old")
         assert is_due(store, later)
         assert [due.job_id for due in claimed(store, later)] == ["old"]
+
+
+REMIND = timedelta(hours=1)
+TO_READ = figures(danger=RiskLevel.HIGH, danger_group=RiskGroup.READ_NOW, to_read=2)
+
+
+def end_unread(store: Store, *job_ids: str) -> datetime:
+    """Let jobs finish with two statements to be read now; returns when the first one did."""
+    for job_id in job_ids:
+        store.jobs.take(job_id, "runner")
+        assert store.jobs.finish(job_id, "runner", RESULT, TO_READ)
+    ended_at = store.jobs.summary(job_ids[0]).ended_at
+    assert ended_at is not None
+    return ended_at
+
+
+def read(store: Store, job_id: str, *, unread: int) -> None:
+    """Confirm statements, and leave so many."""
+    said = WasRead(statements=(Statement(start=0, end=5),))
+    store.acknowledgements.add(job_id, "ann", said, unread=unread)
+
+
+def test_danger_that_is_not_read_is_told_once_and_by_one_process(
+    store: OpenedStore, tmp_path: Path
+) -> None:
+    expect(store, "job-1", subject="Study 7", batch="b-1")
+    ended_at = end_unread(store, "job-1")
+    (end_of_job,) = claimed(store, ended_at)
+    store.deliveries.note(end_of_job, DeliveryState.DELIVERED, None, due=ended_at)
+    assert claimed(store, ended_at + REMIND - SECOND) == ()
+    with closing(open_store(tmp_path)) as other, ThreadPoolExecutor() as pool:
+        at = ended_at + REMIND
+        (due,) = sum(pool.map(lambda one: claimed(one, at), [store, other] * 4), ())
+    moments = [written(one).replace("+00:00", "Z") for one in (ended_at, ended_at + REMIND)]
+    assert json.loads(due.body) == {
+        "id": due.id,
+        "type": "assessment.unread",
+        "timestamp": moments[1],
+        "data": {
+            "job_id": "job-1",
+            "batch_id": "b-1",
+            "subject": "Study 7",
+            "state": "finished",
+            "danger": "high",
+            "danger_group": "read_now",
+            "to_read": 2,
+            "ended_at": moments[0],
+        },
+    }
+    assert (due.job_id, due.callback.url) == ("job-1", f"https://{HOST}/{PATH}")
+    store.deliveries.note(due, DeliveryState.DELIVERED, None, due=at)
+    assert claimed(store, at + 30 * DAY) == ()
+    assert state_of(store) == ("delivered", 1)
+    assert not any(b"Study 7" in file.read_bytes() for file in tmp_path.iterdir())
+
+
+def test_danger_that_was_read_meanwhile_is_not_told_of(store: OpenedStore) -> None:
+    expect(store, "read", "in-part", "late", "calm")
+    ended_at = end_unread(store, "read", "in-part", "late")
+    end(store, "calm")
+    for due in claimed(store, ended_at + 10 * SECOND):
+        store.deliveries.note(due, DeliveryState.DELIVERED, None, due=ended_at)
+    read(store, "read", unread=0)
+    read(store, "in-part", unread=1)
+    assert {due.job_id for due in claimed(store, LATER)} == {"in-part", "late"}
+    # A receiver that does not answer is not told later of what was read since.
+    read(store, "late", unread=0)
+    assert {due.job_id for due in claimed(store, LATER + DAY)} == {"in-part"}
+
+
+def test_nobody_is_reminded_of_what_was_erased_or_where_no_job_has_an_address(
+    store: OpenedStore,
+) -> None:
+    expect(store, "job-1", subject="Anna")
+    store.add_jobs(
+        [
+            NewJob(
+                record=NewRecord(id="job-2", transcript=TRANSCRIPT, figures=TO_READ),
+                request=b"{}",
+                asked_by="ann",
+            )
+        ],
+        runner="runner",
+    )
+    end_unread(store, "job-1", "job-2")
+    store.removal.erase_subject(store.summary("job-1").subject_id)
+    assert claimed(store, LATER + DAY) == ()
+    assert not is_due(store, LATER + DAY)
+
+
+def test_nobody_is_reminded_where_the_settings_say_never(tmp_path: Path) -> None:
+    limits = StoreLimits(remind_unread=timedelta(0))
+    with closing(open_store(tmp_path, limits=limits)) as store:
+        expect(store, "job-1")
+        end_unread(store, "job-1")
+        assert [json.loads(due.body)["type"] for due in claimed(store)] == ["job.finished"]
+
+
+def test_a_cancelled_job_is_told_of_as_well(store: OpenedStore) -> None:
+    new = NewRecord(id="job-1", transcript=TRANSCRIPT, figures=TO_READ)
+    to = Callback(host=HOST, url=f"https://{HOST}/{PATH}")
+    store.add_jobs([NewJob(record=new, request=b"{}", asked_by="ann", callback=to)])
+    store.jobs.cancel("job-1")
+    told = [json.loads(due.body) for due in claimed(store)]
+    assert [one["type"] for one in told] == ["job.cancelled", "assessment.unread"]
+    assert (told[1]["data"]["state"], told[1]["data"]["subject"]) == ("cancelled", None)
 
 
 def test_file_of_an_earlier_version_is_refused_with_what_to_do(tmp_path: Path) -> None:

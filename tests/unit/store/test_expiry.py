@@ -86,7 +86,7 @@ def test_what_is_hidden_counts_as_gone_everywhere(store: OpenedStore, clock: Clo
     with refused("interview_not_found"):
         store.interviews.load("talk")
     assert (listed(store), store.lists.finished("one"), store.opened.ids()) == ([], (), ())
-    assert (store.interviews.list(), store.reviews.sealed()) == ((), [])
+    assert ([*store.interviews.list()], store.reviews.sealed()) == ([], [])
     assert store.lists.of_subject(old.subject_id) == ()
     assert waiting(store) == []
     assert store.reviews.mark() != mark

@@ -1,5 +1,6 @@
 """The store in PostgreSQL: the same answers, and a second wall between tenants."""
 
+import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -29,16 +30,19 @@ import ai_psychiatrist.store.database as database_module
 from ai_psychiatrist.access.interview_links import InterviewLinks
 from ai_psychiatrist.access.keys import KeyStore
 from ai_psychiatrist.access.sessions import MOST_OF_ONE, SessionStore
+from ai_psychiatrist.domain.acknowledgement import Statement, WasRead
 from ai_psychiatrist.domain.errors import (
     ArtifactMismatch,
     ConfigurationError,
     InputError,
+    RequestConflict,
     StoreUnusable,
 )
 from ai_psychiatrist.domain.failures import CallPath
 from ai_psychiatrist.domain.model_call import ModelCall
+from ai_psychiatrist.domain.risk import RiskGroup, RiskLevel
 from ai_psychiatrist.store.audit import NO_TENANT, AuditLogs
-from ai_psychiatrist.store.database import Database, Value, written
+from ai_psychiatrist.store.database import Database, StoreLimits, Value, written
 from ai_psychiatrist.store.deliveries import Delivery, DeliveryState, DueDelivery, HoldNotice
 from ai_psychiatrist.store.interviews import InterviewsWanted, StoredInterview, id_hash
 from ai_psychiatrist.store.job_rows import KeptJobCall
@@ -266,6 +270,47 @@ def test_webhooks_of_all_tenants_are_found_and_each_is_sent_by_one_process(
     assert stores[1].deliveries.one("j1") == Delivery(state=DeliveryState.PENDING, tries=0)
 
 
+def test_danger_that_is_not_read_is_told_by_one_process(database: Database, tmp_path: Path) -> None:
+    store = store_of(database, tmp_path, "unread")
+    to = Callback(host="hooks.example:443", url="https://hooks.example/")
+    danger = figures(danger=RiskLevel.HIGH, danger_group=RiskGroup.READ_NOW, to_read=1)
+    for name in ("read", "unread"):
+        new = NewRecord(id=name, transcript=TRANSCRIPT, figures=danger)
+        store.add_jobs([NewJob(record=new, request=b"{}", asked_by="ann", callback=to)])
+        store.jobs.cancel(name)
+    said = WasRead(statements=(Statement(start=0, end=5),))
+    store.acknowledgements.add("read", "ann", said, unread=0)
+    later = datetime(2026, 1, 2, tzinfo=UTC)
+    with ThreadPoolExecutor() as pool:
+        found = pool.map(
+            lambda _: store.deliveries.claim([to.host], [to.host], now=later), "abcdef"
+        )
+        told = [json.loads(due.body) for due in found if due is not None]
+    assert sorted((one["type"], one["data"]["job_id"]) for one in told) == [
+        ("assessment.unread", "unread"),
+        ("job.cancelled", "read"),
+        ("job.cancelled", "unread"),
+    ]
+
+
+def test_of_several_at_once_one_gets_a_study_id_that_is_unique(
+    database: Database, tmp_path: Path
+) -> None:
+    limits = StoreLimits(unique_subjects=True)
+    store = Store(database, keys_in(tmp_path), "unique", limits=limits, clock=Clock())
+
+    def add(name: str) -> bool:
+        new = NewRecord(id=name, transcript=TRANSCRIPT, subject="Anna")
+        try:
+            store.add_jobs([NewJob(record=new, request=b"{}", asked_by="ann")])
+        except RequestConflict as error:
+            return error.field != "subject"
+        return True
+
+    with ThreadPoolExecutor() as pool:
+        assert sum(pool.map(add, "abcdef")) == 1
+
+
 def test_interviews_are_kept_as_in_files(place: URL, database: Database, tmp_path: Path) -> None:
     clock = Clock()
     store = store_of(database, tmp_path, "talks", clock)
@@ -296,14 +341,14 @@ def test_interviews_are_kept_as_in_files(place: URL, database: Database, tmp_pat
     clock.now += timedelta(days=31)
     assert store.sweep().clock_fault is ClockFault.AHEAD
     assert store.sweep(after_jump=True).counts == {"interviews_hidden": 1}
-    assert rows.list() == ()
+    assert list(rows.list()) == []
     store.removal.undelete("an-id")
     assert rows.load("an-id") == StoredInterview(origin=b"began", state=b"later")
     clock.now += timedelta(days=31)
     store.sweep(after_jump=True)
     clock.now += timedelta(days=15)
     assert store.sweep(after_jump=True).counts == {"interviews_expired": 1}
-    assert rows.list() == ()
+    assert list(rows.list()) == []
     assert rows_seen(place, "talks", "SELECT * FROM keys.subjects") == 0
     assert links.of(id_hash("an-id")) is None
 

@@ -82,7 +82,7 @@ class Analysis:
 
     @cached_property
     def unread_items(self) -> frozenset[Item]:
-        """The items that no signal is about and words that are not read tell of, or may."""
+        """Items without a signal that unread words are about, or may be about."""
         unread = self.examined.wholly_unread
         turns = self.transcript.turns
         asked = {

@@ -59,7 +59,7 @@ def violation(code: RejectionCode, rule: str) -> PydanticCustomError:
 
 
 def not_endless(text: str) -> str:
-    """Refuse a text that nobody would read."""
+    """Reject a text that is too long to read."""
     if len(text) > MAX_TEXT_CHARACTERS:
         raise violation(RejectionCode.TOO_LONG, "is far too long; say it in a few sentences")
     return text
@@ -94,7 +94,7 @@ def distinct_texts(texts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def is_not_knowing(text: str) -> bool:
-    """Return whether an answer leaves room for somebody who is not sure."""
+    """Return whether an answer suits a person who is not sure."""
     return _NOT_KNOWING.search(text.translate(_APOSTROPHES).casefold()) is not None
 
 

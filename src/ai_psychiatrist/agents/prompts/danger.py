@@ -1,4 +1,4 @@
-"""What the danger agent is asked: the words that say that somebody may come to harm."""
+"""The prompt of the danger agent, which quotes words that indicate a danger to a person."""
 
 from typing import Final
 

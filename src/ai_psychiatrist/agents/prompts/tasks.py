@@ -144,7 +144,7 @@ def task_lines(tasks: Tasks) -> Iterable[str]:
 
 
 def _complaint(name: str, text: object) -> str | None:
-    """Return what is wrong with a task and how it is mended."""
+    """Return what is wrong with a task and how to correct it."""
     if name not in TASKS:
         guess = did_you_mean(name, TASKS)
         return f"there is no task {name!r}{guess}; there are {', '.join(TASKS)}"

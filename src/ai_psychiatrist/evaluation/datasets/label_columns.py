@@ -1,4 +1,4 @@
-"""What the columns of a table of labels mean, told by their names or by the questions' wording."""
+"""What the columns of a label table mean, by their names or by the wording of the questions."""
 
 import re
 from collections.abc import Mapping, Sequence

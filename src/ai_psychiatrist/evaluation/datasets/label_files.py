@@ -136,7 +136,7 @@ class LabelFiles:
         return columns, is_clear
 
     def _of_known_codes(self, table: LabelTable, *, is_unclear: bool) -> LabelTable:
-        """Set scores aside of which nobody can say what they stand for.
+        """Set scores aside whose codes are ambiguous.
 
         `is_unclear`: whether that is so of the items of all tables taken together.
         """

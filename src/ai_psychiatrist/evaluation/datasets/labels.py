@@ -294,10 +294,10 @@ def numbers_of(given: Mapping[str, object], names: Iterable[str]) -> Iterator[in
 
 
 def are_codes_unclear(people: Mapping[str, Sequence[Mapping[str, object]]]) -> bool:
-    """Tell items of which nobody can say whether they are coded from 0 or from 1.
+    """Return whether it is unclear if the codes of items start at 0 or at 1.
 
-    Somebody has a 4; of several people none has a 0; or no number is 0, and some answers are words
-    or numbers behind a letter. `people`: identifier → what rows say of them.
+    It is unclear if a person has a 4, if none of several people has a 0, or if no number is 0 and
+    some answers are words or numbers behind a letter. `people`: identifier → their rows.
     """
     numbers = {
         who: {number for row in rows for number in item_numbers(row) if 0 <= number <= 4}

@@ -72,7 +72,7 @@ class Named(StrEnum):
 
 
 def named(name: str) -> Named:
-    """Tell what a file is that is no session's."""
+    """Classify a file that is not a session's."""
     plain = name.casefold()
     suffix = PurePath(plain).suffix
     if name.startswith("._"):

@@ -116,7 +116,7 @@ class AllItems(ScoredItems):
 
 
 class RatedItems(Pairs):
-    """A second rater's labels beside the first one's: what a person reaches."""
+    """A second rater's labels and the first one's: how well people agree."""
 
     no_pair = "no item has the labels of two raters"
     no_truth = NO_LABEL
@@ -260,7 +260,7 @@ class LabelledUnits:
 
     @cached_property
     def rated(self) -> RatedItems:
-        """A second rater's labels beside the first one's."""
+        """A second rater's labels and the first one's."""
         return RatedItems.beside(self.second_items, self.true_items)
 
     @cached_property

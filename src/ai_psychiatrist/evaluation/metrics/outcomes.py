@@ -259,7 +259,7 @@ def units_with_evidence(found: ItemEvidence) -> Measure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DrivenItems:
+class FaithfulnessItems:
     """The verdicts on the scores of units."""
 
     marks: dict[DriveVerdict, BoolArray]
@@ -280,7 +280,7 @@ class DrivenItems:
         return ratio(self.marks[verdict].sum(axis=1), has_one, undefined=NO_VERDICTS)
 
 
-class AllDrivenItems(DrivenItems):
+class AllFaithfulnessItems(FaithfulnessItems):
     """Of all items."""
 
 
@@ -288,9 +288,11 @@ def drive_section(rows: UnitRows) -> dict[str, Tree]:
     """Return the shares of verdicts over all items and by item, and how many there are of each."""
     verdicts = rows["drive"]
     marks = {verdict: verdicts == place for place, verdict in enumerate(_VERDICTS)}
-    every = AllDrivenItems(marks=marks)
+    every = AllFaithfulnessItems(marks=marks)
     by_item = {
-        item: DrivenItems(marks={verdict: some[:, [place]] for verdict, some in marks.items()})
+        item: FaithfulnessItems(
+            marks={verdict: some[:, [place]] for verdict, some in marks.items()}
+        )
         for place, item in enumerate(ITEMS)
     }
     return {
@@ -305,42 +307,44 @@ def drive_section(rows: UnitRows) -> dict[str, Tree]:
 
 @metric(
     on={
-        DrivenItems: None,
-        AllDrivenItems: Row(
+        FaithfulnessItems: None,
+        AllFaithfulnessItems: Row(
             1, "Scores that the evidence does not drive", "of those with a verdict"
         ),
     },
     better=Better.LOWER,
     scale=Scale.SHARE,
 )
-def not_evidence_driven(items: DrivenItems) -> Measure:
+def not_evidence_driven(items: FaithfulnessItems) -> Measure:
     """Share of scored items with a verdict whose score the cited evidence does not drive."""
     return items.share_of_verdicts(DriveVerdict.NOT_EVIDENCE_DRIVEN)
 
 
 @metric(
     on={
-        DrivenItems: None,
-        AllDrivenItems: Row(2, "Scores that other words carry as well", "over-determined"),
+        FaithfulnessItems: None,
+        AllFaithfulnessItems: Row(2, "Scores that other words carry as well", "over-determined"),
     },
     better=Better.NEITHER,
     scale=Scale.SHARE,
 )
-def over_determined(items: DrivenItems) -> Measure:
+def over_determined(items: FaithfulnessItems) -> Measure:
     """Share of scored items with a verdict that stand on the cited words and on others alike."""
     return items.share_of_verdicts(DriveVerdict.OVER_DETERMINED)
 
 
 @metric(
     on={
-        DrivenItems: None,
-        AllDrivenItems: Row(3, "Scores without a verdict", "a call failed or no change was made"),
+        FaithfulnessItems: None,
+        AllFaithfulnessItems: Row(
+            3, "Scores without a verdict", "a call failed or no change was made"
+        ),
     },
     better=Better.LOWER,
     scale=Scale.SHARE,
 )
-def undetermined_drive(items: DrivenItems) -> Measure:
-    """Share of the items that were scored again of which no verdict could be told."""
+def undetermined_drive(items: FaithfulnessItems) -> Measure:
+    """Share of the items scored again whose verdict is undetermined."""
     undetermined = items.marks[DriveVerdict.UNDETERMINED].sum(axis=1)
     asked = sum(marks.sum(axis=1) for marks in items.marks.values())
     return ratio(undetermined, asked, undefined=NO_VERDICTS)

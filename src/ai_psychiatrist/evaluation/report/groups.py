@@ -17,7 +17,7 @@ from ai_psychiatrist.evaluation.metrics.kinds import (
     TotalRanges,
 )
 from ai_psychiatrist.evaluation.metrics.outcomes import (
-    AllDrivenItems,
+    AllFaithfulnessItems,
     EvidenceFound,
     ItemEvidence,
     Outcomes,
@@ -90,10 +90,12 @@ def evidence_of(metrics: RunMetrics) -> tuple[RowGroup[FigureRow], ...]:
 def _drive_of(found: Part) -> Iterator[RowGroup[FigureRow]]:
     """Yield whether the evidence drives the scores, where they were asked for again."""
     if found.part("counts").total:
-        yield RowGroup("Does the evidence drive the score?", rows_of(found, AllDrivenItems))
+        yield RowGroup("Does the evidence drive the score?", rows_of(found, AllFaithfulnessItems))
         by_item = [
             replace(
-                row_of(one, AllDrivenItems, "not_evidence_driven"), name=one.text("label"), note=""
+                row_of(one, AllFaithfulnessItems, "not_evidence_driven"),
+                name=one.text("label"),
+                note="",
             )
             for one in found.parts("by_item")
         ]

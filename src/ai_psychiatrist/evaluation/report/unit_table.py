@@ -1,11 +1,9 @@
 """The results of a run as a table, one row a unit: scores, labels and codes, no words."""
 
-import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.datasets.splits import separated
@@ -29,6 +27,7 @@ from ai_psychiatrist.results.tables import (
     probability_cells,
     score_cells,
 )
+from ai_psychiatrist.results.workbook import Workbook
 
 Cell: TypeAlias = str | int | float | None
 
@@ -52,18 +51,22 @@ def write_table(folder: Path, out: Path) -> None:
     """Write the table as CSV, or as a workbook where the name ends in `.xlsx`.
 
     Of a folder of runs it has all of them, one below the other, each row with the name of its run.
-    Raises `InputError` for a folder without a run and a file that cannot be written, and
-    `ConfigurationError` without the extra that writes workbooks.
+    In a workbook ids stay as they are, in CSV what could be taken for a formula is inert. Raises
+    `InputError` for a folder without a run and a file that cannot be written.
     """
     runs = RunFolder(folder).runs()
+    header: Sequence[str] = _HEADER
     rows: list[Sequence[Cell]]
     if runs[0].path == folder:
-        rows = [_HEADER, *_rows(runs[0])]
+        rows = list(_rows(runs[0]))
     else:
         named = ((_name_cells(run), row) for run in runs for row in _rows(run))
-        rows = [(*_RUN_HEADER, *_HEADER), *((*name, *row) for name, row in named)]
-    plain = [list(map(_plain, row)) for row in rows]
-    content = _workbook(plain) if out.suffix.casefold() == ".xlsx" else separated(plain)
+        header, rows = (*_RUN_HEADER, *_HEADER), [(*name, *row) for name, row in named]
+    if out.suffix.casefold() == ".xlsx":
+        with Workbook("units", header) as book:
+            content = book.begin() + book.add(rows) + book.end()
+    else:
+        content = separated([list(map(_plain, row)) for row in (header, *rows)])
     with writing_to(out, field="--out"):
         write_whole(out, [content])
 
@@ -117,21 +120,6 @@ def _scores_of(chosen: SetPrediction) -> str:
     """Return the scores of a set, separated by blanks, such as `1 2 unknown`."""
     scores = () if chosen.low is None else range(chosen.low, (chosen.high or 0) + 1)
     return " ".join([*map(str, scores), *(["unknown"] if chosen.not_determinable else [])])
-
-
-def _workbook(rows: Sequence[Sequence[Cell]]) -> bytes:
-    try:
-        from openpyxl import Workbook  # type: ignore[import-untyped] # noqa: PLC0415 - an extra
-    except ImportError:
-        msg = "workbooks need the extra `spreadsheets`: pip install 'ai-psychiatrist[spreadsheets]'"
-        raise ConfigurationError(msg) from None
-    book = Workbook(write_only=True)
-    sheet = book.create_sheet("units")
-    for row in rows:
-        sheet.append(row)
-    content = io.BytesIO()
-    book.save(content)
-    return content.getvalue()
 
 
 def _plain(cell: Cell) -> Cell:

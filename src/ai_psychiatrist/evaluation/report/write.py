@@ -37,7 +37,7 @@ class CostRow:
 
 
 def cost_rows(cost: RunCost | None) -> list[CostRow]:
-    """Return the plan, what was used, and that by agent; nothing where nobody told any tokens."""
+    """Return planned and used cost, also by agent; nothing without token counts."""
     if cost is None or not _tokens(cost.used).get("input"):
         return []
     calls = cost.planned.get("calls")

@@ -1,4 +1,4 @@
-"""Assess every unit of a dataset, so that a run can be stopped anywhere and gone on with."""
+"""Assess every unit of a dataset; a run can be stopped at any point and resumed."""
 
 import asyncio
 import time

@@ -121,7 +121,7 @@ def _listed(run: RunFolder) -> ListedRun:
 
 
 def resume_sentence(folder: RunFolder) -> str:
-    """Say which command goes on with a run; where its dataset lies is not recorded."""
+    """Return the command that resumes a run; the path of its dataset is not recorded."""
     record = folder.require_run()
     dataset = shlex.quote(str(part_of(record, "dataset").get("name", "DATASET")))
     is_one_of_several = "variant" in record or "repeat" in record

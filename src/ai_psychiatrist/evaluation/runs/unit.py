@@ -1,4 +1,4 @@
-"""One unit of a run: its interview read and assessed, its outcome told."""
+"""One unit of a run: its interview is read and assessed, its outcome recorded."""
 
 import asyncio
 from collections import Counter

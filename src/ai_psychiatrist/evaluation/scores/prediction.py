@@ -101,7 +101,7 @@ class ChangedScorePrediction(StrictRecord):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DrivePrediction(StrictRecord):
+class FaithfulnessPrediction(StrictRecord):
     """Whether the evidence drives a score: the verdict, and the score under each change."""
 
     verdict: DriveVerdict
@@ -144,7 +144,7 @@ class ItemPrediction(StrictRecord):
     """Examples of other participants that scoring was shown for the item."""
     no_references: NoReferences | None = None
     """Why there are none, in a mode that shows them."""
-    drive: DrivePrediction | None = None
+    drive: FaithfulnessPrediction | None = None
     """Whether the evidence drives the score; `None` in runs that were made without it."""
     not_examined_cause: NotExaminedCause | None = None
     """Why nothing was read, where the item is unknown as not examined."""
@@ -322,8 +322,8 @@ def _rounded(shares: tuple[float, ...]) -> tuple[float, float, float, float, flo
     return first, second, third, fourth, last
 
 
-def _drive_of(drive: ItemDrive) -> DrivePrediction:
+def _drive_of(drive: ItemDrive) -> FaithfulnessPrediction:
     scores = {
         change: _copied(ChangedScorePrediction, said) for change, said in drive.scores.items()
     }
-    return DrivePrediction(verdict=drive.verdict, reason=drive.reason, scores=scores)
+    return FaithfulnessPrediction(verdict=drive.verdict, reason=drive.reason, scores=scores)

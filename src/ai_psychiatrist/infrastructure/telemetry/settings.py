@@ -7,7 +7,7 @@ from ai_psychiatrist.infrastructure.options import Options, WebAddress
 
 
 class TelemetrySettings(Options):
-    """What is seen of the program from outside; never a word of an interview."""
+    """Metrics and traces, which never contain words of an interview."""
 
     model_config = SettingsConfigDict(env_prefix="TELEMETRY_")
 
@@ -17,18 +17,20 @@ class TelemetrySettings(Options):
     )
     endpoint: WebAddress | None = Field(
         default=None,
-        description="Its address for OTLP over HTTP; empty: as OTEL_EXPORTER_OTLP_ENDPOINT says.",
+        description=(
+            "Address of the collector for OTLP over HTTP; empty: OTEL_EXPORTER_OTLP_ENDPOINT."
+        ),
     )
     metrics: bool = Field(
-        default=False, description="Answer /metrics for Prometheus; extra `telemetry`."
+        default=False, description="Serve /metrics for Prometheus; extra `telemetry`."
     )
     worker_port: int = Field(
         default=0,
         ge=0,
         le=65_535,
-        description="Port of a worker for Prometheus, which asks for no key; 0: none.",
+        description="Port of a worker for Prometheus, without a key; 0: none.",
     )
     worker_address: str = Field(
         default="127.0.0.1",
-        description="Address of that port; another one only on a network of its own.",
+        description="Address of that port; use another one only in a private network.",
     )

@@ -13,7 +13,6 @@ from ai_psychiatrist.domain.interview_items import Act, Unclear
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.acts import Topic, is_return
 from ai_psychiatrist.interview.engine.asking import end_reason, proceed, put_item_again
-from ai_psychiatrist.interview.engine.correction import goal_of
 from ai_psychiatrist.interview.engine.noted import (
     proposed,
     replaced,
@@ -27,6 +26,7 @@ from ai_psychiatrist.interview.engine.turns import (
     place_of,
     repeat,
     say,
+    stay_held,
     with_goals,
 )
 from ai_psychiatrist.interview.messages import READ, Message
@@ -37,7 +37,7 @@ from ai_psychiatrist.interview.phq8.free_answers import (
     read_answer,
 )
 from ai_psychiatrist.interview.protocol.placeholders import filled
-from ai_psychiatrist.interview.protocol.records import InterviewProtocol
+from ai_psychiatrist.interview.protocol.records import InterviewProtocol, ProtocolKind
 from ai_psychiatrist.interview.record import Interview
 
 
@@ -59,10 +59,19 @@ def stopped(protocol: InterviewProtocol, interview: Interview, *, is_yes: bool) 
     return resumed(protocol, interview)
 
 
+def after_danger(protocol: InterviewProtocol, interview: Interview, message: Message) -> Interview:
+    """Go on after a yes to the offer; whatever else is said is kept, and nothing more is asked."""
+    question = interview.question
+    is_offered = question is not None and question.purpose is QuestionPurpose.GO_ON
+    return (resumed if is_offered and message.leans_yes else stay_held)(protocol, interview)
+
+
 def resumed(protocol: InterviewProtocol, interview: Interview) -> Interview:
     """Go on after a hold or a wish to stop: with the question behind, or the next one."""
     behind = interview.behind
     going_on = replace(interview, state=InterviewState.AWAITING, end_reason=None, behind=None)
+    if protocol.kind is ProtocolKind.GOALS:
+        return repeat(going_on, behind) if behind else going_on
     if behind is None or behind.purpose is QuestionPurpose.REVIEW:
         return proceed(protocol, replace(going_on, question=None))
     goal = interview.goal(behind.goal_id)
@@ -146,8 +155,14 @@ def explained(
 
 
 def what_is_unclear(protocol: InterviewProtocol, read: AnswerReading) -> str:
-    """Return what keeps an answer from being read, with its own words; else nothing."""
-    if read.kind is not ReadingKind.UNCLEAR or read.unclear is None:
+    """Return what keeps an answer from being read, with its own words; else nothing.
+
+    Of one whose likeliest score is read back nothing more is said, but for a bare number.
+    """
+    if read.kind is ReadingKind.UNREADABLE:
+        return protocol.conversation.unread
+    is_read_back = read.score is not None and read.unclear is not Unclear.OPTION_NUMBER
+    if read.kind is not ReadingKind.UNCLEAR or read.unclear is None or is_read_back:
         return ""
     quotes = read.found or ((read.quote,) if read.quote else ())
     words = dict.fromkeys(f"“{one.text}”" for one in quotes)
@@ -155,7 +170,7 @@ def what_is_unclear(protocol: InterviewProtocol, read: AnswerReading) -> str:
     sentence = unclear[read.unclear]
     if "{found}" in sentence and not words:
         sentence = unclear[Unclear.VAGUE]
-    return filled(sentence, {"found": " and ".join(words)})
+    return filled(sentence, {"found": f" {protocol.conversation.joined} ".join(words)})
 
 
 def asked_once_more(
@@ -191,6 +206,8 @@ def looked_through(
         spoken = say(interview, told, MessageSpeaker.INTERVIEWER)
         return end(protocol, spoken, end_reason(interview))
     aside = not_answering(protocol, interview, message)
+    if message.answer.kind is ReadingKind.UNREADABLE and question is not None:
+        aside = repeat(interview, question, notice=protocol.conversation.unread)
     if aside is not None:
         return aside
     if len(named) == 1 and not message.is_no:
@@ -204,10 +221,20 @@ def looked_through(
     return repeat(counted, replace(question, text=review.which))
 
 
+def chosen_at_review(
+    protocol: InterviewProtocol, interview: Interview, message: Message
+) -> Interview:
+    """End after the review, or open the item that the person chose to change."""
+    item = message.option.item if message.option else None
+    if item is None:
+        return end(protocol, interview, end_reason(interview))
+    return reopened(protocol, interview, item)
+
+
 def reopened(protocol: InterviewProtocol, interview: Interview, item: Item) -> Interview:
     """Ask about an item again that was answered; what was said before stands until it is."""
-    goal = goal_of(interview, item)
+    goal = interview.goal_of(item)
     opened = replace(goal, status=GoalStatus.IN_PROGRESS, confidence=0, asks=min(goal.asks, 1))
-    notice = filled(protocol.conversation.reopened, {"item": item.label})
+    notice = filled(protocol.conversation.reopened, {"item": protocol.items[item].name})
     again = replaced(with_goals(interview, [opened]), item)
     return put_item_again(protocol, again, item, notice=notice)

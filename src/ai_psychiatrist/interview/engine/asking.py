@@ -10,9 +10,9 @@ from ai_psychiatrist.domain.interview import (
     GoalStatus,
     QuestionPurpose,
 )
-from ai_psychiatrist.domain.interview_items import UnansweredReason
+from ai_psychiatrist.domain.interview_items import Act, Proposal, UnansweredReason
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.engine.correction import asking_wording, goal_of
+from ai_psychiatrist.interview.engine.correction import asking_wording
 from ai_psychiatrist.interview.engine.turns import (
     Offered,
     Wording,
@@ -38,9 +38,13 @@ def proceed(protocol: InterviewProtocol, interview: Interview, *, notice: str = 
         return end(protocol, interview, EndReason.TURNS_SPENT)
     correction = interview.open_correction
     if correction is not None:
-        asking = asking_wording(protocol.answers.correction, correction)
-        goal_id = goal_of(interview, correction.current).id
+        asking = asking_wording(protocol, correction)
+        goal_id = interview.goal_of(correction.current).id
         return put_question(protocol, interview, goal_id, asking, notice=notice)
+    withdrawn = _just_withdrawn(interview)
+    if withdrawn is not None:
+        notice = filled(protocol.conversation.reopened, {"item": protocol.items[withdrawn].name})
+        return put_item_again(protocol, interview, withdrawn, notice=notice)
     is_spent = sum(goal.asks for goal in interview.goals) >= protocol.stop.max_turns
     for goal in _in_order(protocol, interview):
         wording = _next_wording(protocol, interview, goal, is_spent=is_spent)
@@ -56,6 +60,16 @@ def proceed(protocol: InterviewProtocol, interview: Interview, *, notice: str = 
     reason = end_reason(interview)
     is_cut = is_spent and reason is EndReason.ASKS_SPENT
     return end(protocol, interview, EndReason.TURNS_SPENT if is_cut else reason)
+
+
+def _just_withdrawn(interview: Interview) -> Item | None:
+    """Return the item whose answer the last message takes back and puts nothing in its place."""
+    turn = interview.turn
+    corrected = {
+        one.item for one in interview.acts if one.turn == turn and one.act is Act.CORRECTION
+    }
+    unscored = (one.item for one in interview.readings if one.turn == turn and one.score is None)
+    return next((item for item in unscored if item in corrected), None)
 
 
 def end_reason(interview: Interview) -> EndReason:
@@ -78,7 +92,7 @@ def put_item_again(
     `text`: the words in the place of the item's own. `is_ask`: whether it is one of the times that
     count.
     """
-    goal, stem = goal_of(interview, item), protocol.items[item]
+    goal, stem = interview.goal_of(item), protocol.items[item]
     unused = [
         one
         for one in (stem.second_ask, stem.clarifying, stem.question)
@@ -95,7 +109,7 @@ def put_item_again(
 
 def with_readings(interview: Interview, *readings: ItemReading) -> Interview:
     """Add what was answered about items, and change their goals by it."""
-    updated = tuple(_updated(goal_of(interview, one.item), one) for one in readings)
+    updated = tuple(_updated(interview.goal_of(one.item), one) for one in readings)
     read = replace(interview, readings=(*interview.readings, *readings))
     return with_progress(read, updated)
 
@@ -181,19 +195,18 @@ def _reading_back(protocol: InterviewProtocol, interview: Interview, item: Item)
     """Return how a person is asked whether an answer was read rightly."""
     policy, proposal = protocol.answers, interview.open_proposal(item)
     score = proposal.score if proposal is not None and proposal.score is not None else 0
-    names = {"anchor": anchor_text(protocol, score), "item": item.label}
+    words = _own_words(interview, proposal)
+    name = protocol.items[item].name
+    names = {"anchor": anchor_text(protocol, score), "item": name, "words": words}
     text = filled(policy.confirmation.question, names)
-    asked = interview.question
-    if proposal is not None and proposal.is_day_count and proposal.quote is not None:
-        text = filled(protocol.conversation.days, {"days": proposal.quote.text.strip()})
-    elif asked is None or interview.goal(asked.goal_id).item is not item:
-        text = filled(protocol.conversation.noted_of, names)
+    if proposal is not None and proposal.is_day_count:
+        text = filled(protocol.conversation.days, {"days": words, "item": name})
     others = (one for one in anchors_of(policy) if one.score != score)
     return Wording(
         text=text,
         purpose=QuestionPurpose.READ_BACK,
         is_clarifying=True,
-        is_ask=not goal_of(interview, item).asks,
+        is_ask=not interview.goal_of(item).asks,
         offered=(
             Offered(policy.confirmation.agree, AnswerKind.CONFIRM, score),
             Offered(policy.confirmation.disagree, AnswerKind.REJECT),
@@ -202,10 +215,18 @@ def _reading_back(protocol: InterviewProtocol, interview: Interview, item: Item)
     )
 
 
+def _own_words(interview: Interview, proposal: Proposal | None) -> str:
+    """Return the words of the person that a proposal stands on, in one line."""
+    if proposal is None:
+        return ""
+    words = proposal.quote.text if proposal.quote else interview.words_of(proposal.turn)
+    return " ".join(words.split())
+
+
 def _once_more(protocol: InterviewProtocol, item: Item) -> Wording:
     once_more = protocol.conversation.once_more
     return Wording(
-        text=filled(once_more.question, {"item": item.label}),
+        text=filled(once_more.question, {"item": protocol.items[item].name}),
         purpose=QuestionPurpose.ONCE_MORE,
         is_ask=False,
         offered=(
@@ -237,7 +258,11 @@ def _review(protocol: InterviewProtocol, interview: Interview) -> Interview:
         offered=(
             Offered(review.agree, AnswerKind.CONFIRM),
             *(
-                Offered(filled(review.change, {"item": item.label}), AnswerKind.ITEM, item=item)
+                Offered(
+                    filled(review.change, {"item": protocol.items[item].name}),
+                    AnswerKind.ITEM,
+                    item=item,
+                )
                 for item in items
             ),
         ),
@@ -250,12 +275,17 @@ def _noted_line(
     protocol: InterviewProtocol, interview: Interview, review: Review, item: Item
 ) -> str:
     readings = interview.readings_of(item)
-    last = readings[-1] if readings else None
+    last, name = readings[-1] if readings else None, protocol.items[item].name
     if last is None or last.score is None:
-        return filled(review.line, {"item": item.label, "answer": review.none})
+        return _headed(filled(review.line, {"item": name, "answer": review.none}))
     answer = anchor_text(protocol, last.score)
-    line = filled(review.line, {"item": item.label, "answer": answer})
+    line = _headed(filled(review.line, {"item": name, "answer": answer}))
     words = last.quote.text if last.quote else ""
     if words.casefold().strip() in {"", answer.casefold()}:
         return line
     return f"{line} {filled(review.said, {'words': words})}"
+
+
+def _headed(line: str) -> str:
+    """Return a line that begins with a capital, as a name at its head does not."""
+    return line[:1].upper() + line[1:]

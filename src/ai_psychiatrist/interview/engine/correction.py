@@ -2,24 +2,16 @@
 
 from dataclasses import dataclass, replace
 
-from ai_psychiatrist.domain.interview import AnswerKind, GivenAnswer, Goal, QuestionPurpose
-from ai_psychiatrist.domain.interview_items import Correction, UnansweredReason
+from ai_psychiatrist.domain.interview import AnswerKind, QuestionPurpose
+from ai_psychiatrist.domain.interview_items import Correction
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.engine.turns import Offered, Wording
 from ai_psychiatrist.interview.messages import READ, Message
-from ai_psychiatrist.interview.phq8.corrections import (
-    Meant,
-    correction_start,
-    frequencies_in,
-    is_corrected_at_head,
-    meant_by_place,
-    named_items,
-    only_names_a_question,
-)
-from ai_psychiatrist.interview.phq8.free_answers import AnswerReading, is_refusal, read_answer
+from ai_psychiatrist.interview.phq8.corrections import item_meant, named_items, taken_back
+from ai_psychiatrist.interview.phq8.free_answers import AnswerReading, read_answer
 from ai_psychiatrist.interview.protocol.placeholders import filled
-from ai_psychiatrist.interview.protocol.records import CorrectionPolicy
-from ai_psychiatrist.interview.record import Interview, ItemReading
+from ai_psychiatrist.interview.protocol.records import InterviewProtocol
+from ai_psychiatrist.interview.record import Interview
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,24 +35,25 @@ def unnamed_correction(interview: Interview, message: Message) -> Unnamed | None
     last = interview.readings[-1].item if interview.readings else None
     if item is None or last is None or last is item or message.is_refusal:
         return None
-    if goal_of(interview, item).asks > 1 or interview.readings_of(item):
+    if interview.goal_of(item).asks > 1 or interview.readings_of(item):
         return None
-    start = correction_start(item, last, message.text)
-    if start is None:
+    found = taken_back(item, last, message.text)
+    if found is None:
         return None
     answered = {reading.item for reading in interview.readings} - {item}
     named = named_items(message.text, (one for one in Item if one in answered))
     is_named = len(named) == 1 and not named_items(message.text, [item])
     earlier = named if is_named else (*(one for one in named if one is not last), last)
-    correction = Correction(turn=message.turn, start=start, earlier=earlier, current=item)
-    is_of_last = earlier == (last,) and is_corrected_at_head(item, message.text)
+    correction = Correction(turn=message.turn, start=found.start, earlier=earlier, current=item)
+    is_of_last = earlier == (last,) and found.is_plain
     return Unnamed(correction=correction, is_of_earlier=is_named or is_of_last, is_named=is_named)
 
 
-def asking_wording(policy: CorrectionPolicy, correction: Correction) -> Wording:
+def asking_wording(protocol: InterviewProtocol, correction: Correction) -> Wording:
     """Return how a person is asked which question an answer is about."""
-    earlier = ", ".join(item.label.lower() for item in correction.earlier)
-    names = {"earlier": earlier, "current": correction.current.label.lower()}
+    policy, stems = protocol.answers.correction, protocol.items
+    earlier = ", ".join(stems[item].name for item in correction.earlier)
+    names = {"earlier": earlier, "current": stems[correction.current].name}
     offered = [
         *((policy.earlier, item) for item in reversed(correction.earlier)),
         (policy.current, correction.current),
@@ -72,7 +65,7 @@ def asking_wording(policy: CorrectionPolicy, correction: Correction) -> Wording:
         is_ask=False,
         offered=(
             *(
-                Offered(filled(text, {"item": item.label}), AnswerKind.ITEM, item=item)
+                Offered(filled(text, {"item": stems[item].name}), AnswerKind.ITEM, item=item)
                 for text, item in offered
             ),
             Offered(policy.again, AnswerKind.ASK_AGAIN),
@@ -80,22 +73,17 @@ def asking_wording(policy: CorrectionPolicy, correction: Correction) -> Wording:
     )
 
 
-def item_meant(interview: Interview, correction: Correction, answer: GivenAnswer) -> Item | None:
+def item_of(interview: Interview, correction: Correction, message: Message) -> Item | None:
     """Return which item a reply names, `None` where it names none, several, or another value."""
-    if interview.question is None:
+    if message.option is not None:
+        return message.option.item
+    item = item_meant(message.text, correction.earlier, correction.current)
+    if item is None:
         return None
-    option = interview.question.chosen(answer)
-    if option is not None:
-        return option.item
-    return _item_named(interview, correction, answer.text)
-
-
-def is_declined(interview: Interview, answer: GivenAnswer) -> bool:
-    """Return whether the person would not say which item is meant."""
-    option = interview.question.chosen(answer) if interview.question else None
-    if option is not None:
-        return option.kind is AnswerKind.DECLINE
-    return is_refusal(answer.text)
+    instead = read_answer(item, message.text)
+    corrected = corrected_reading(interview, correction, item)
+    is_other = instead.kind in READ and instead.score != corrected.score
+    return None if is_other else item
 
 
 def corrected_reading(interview: Interview, correction: Correction, item: Item) -> AnswerReading:
@@ -108,37 +96,3 @@ def corrected_reading(interview: Interview, correction: Correction, item: Item) 
         end=read.quote.end + correction.start,
     )
     return replace(read, quote=quote)
-
-
-def unclear_readings(
-    correction: Correction, *, is_declined: bool = False
-) -> tuple[ItemReading, ...]:
-    """Return that an answer left open which item it is about: none of them has a score."""
-    reason = UnansweredReason.DECLINED if is_declined else UnansweredReason.AMBIGUOUS_ANSWER
-    return tuple(
-        ItemReading(item=item, turn=correction.turn, score=None, reason=reason, quote=None)
-        for item in correction.items
-    )
-
-
-def goal_of(interview: Interview, item: Item) -> Goal:
-    """Return the goal that asks about an item."""
-    return next(goal for goal in interview.goals if goal.item is item)
-
-
-def _item_named(interview: Interview, correction: Correction, reply: str) -> Item | None:
-    named = set(named_items(reply, correction.items))
-    match meant_by_place(reply):
-        case Meant.EARLIER if len(correction.earlier) == 1:
-            named.add(correction.earlier[0])
-        case Meant.CURRENT:
-            named.add(correction.current)
-    if len(named) != 1:
-        return None
-    (item,) = named
-    if not only_names_a_question(item, reply):
-        return None
-    read = corrected_reading(interview, correction, item)
-    score = read.score if read.kind in READ else None
-    said = {phrase.days.score for phrase in frequencies_in(item, reply) if phrase.days}
-    return item if said <= {score} else None

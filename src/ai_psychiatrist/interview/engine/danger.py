@@ -31,6 +31,7 @@ from ai_psychiatrist.interview.record import (
 from ai_psychiatrist.llm.calls import CallRecorder
 from ai_psychiatrist.llm.replies import OnKept, PartialOutput
 from ai_psychiatrist.services.language.identification import language_of
+from ai_psychiatrist.services.risk.context import sentence_bounds
 from ai_psychiatrist.services.risk.detector import detect_risk
 
 _HOLDS_FROM: Final = RiskLevel.MODERATE
@@ -70,6 +71,20 @@ def _as_sentences(text: str) -> str:
     People send what they say next on a line of its own: "… without me" takes nothing back from it.
     """
     return text.replace("\n", ".")
+
+
+def without_danger(text: str, danger: Danger) -> str:
+    """Return an answer with spaces in the place of the sentences in which danger stands.
+
+    All other characters keep their place; the end of a line ends a sentence as well.
+    """
+    for place in danger.places:
+        first = text.rfind("\n", 0, place.start) + 1
+        lines = text[first : place.end] + text[place.end :].partition("\n")[0]
+        found = sentence_bounds(lines, place.start - first, place.end - first)
+        blank = " " * (found.stop - found.start)
+        text = f"{text[: first + found.start]}{blank}{text[first + found.stop :]}"
+    return text
 
 
 def danger_of(

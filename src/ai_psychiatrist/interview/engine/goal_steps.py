@@ -22,7 +22,7 @@ from ai_psychiatrist.interview.engine.view import view_of
 from ai_psychiatrist.interview.interview_log import log_interview
 from ai_psychiatrist.interview.protocol.records import DriftPolicy
 from ai_psychiatrist.interview.record import Interview
-from ai_psychiatrist.interview.state_hash import report_inputs_hash
+from ai_psychiatrist.interview.serialization import report_inputs_hash
 from ai_psychiatrist.llm.calls import CallRecorder
 from ai_psychiatrist.llm.definition import OutputT
 from ai_psychiatrist.llm.runner import AgentOutcome

@@ -6,7 +6,6 @@ from typing import Final, TypeAlias
 
 from ai_psychiatrist.domain.interview import (
     AnswerKind,
-    AnswerOption,
     Drift,
     EndReason,
     Goal,
@@ -18,46 +17,46 @@ from ai_psychiatrist.domain.interview_items import Act, ProposalOutcome, SpokenA
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.acts import emoji_says
 from ai_psychiatrist.interview.engine.aside import (
+    after_danger,
     asked_once_more,
+    chosen_at_review,
     explained,
     left,
     looked_through,
     not_answering,
-    reopened,
-    resumed,
     stopped,
     what_is_unclear,
     wishes_to_stop,
 )
 from ai_psychiatrist.interview.engine.asking import (
     MOST_MESSAGES,
-    end_reason,
     proceed,
     put_item_again,
     with_readings,
 )
 from ai_psychiatrist.interview.engine.correction import (
     corrected_reading,
-    is_declined,
-    item_meant,
-    unclear_readings,
+    item_of,
     unnamed_correction,
 )
+from ai_psychiatrist.interview.engine.danger import without_danger
 from ai_psychiatrist.interview.engine.noted import (
     as_correction,
     chosen_reading,
     counted,
     proposed,
     settled,
+    unclear_readings,
     uncounted,
     unscored,
     with_acts,
     with_answers,
-    with_choice,
     with_others,
+    with_withdrawn,
+    withdrawn,
 )
-from ai_psychiatrist.interview.engine.turns import end, repeat, stay_held
-from ai_psychiatrist.interview.messages import READ, Message, read_message
+from ai_psychiatrist.interview.engine.turns import end, repeat
+from ai_psychiatrist.interview.messages import READ, Message, chosen_message, read_message
 from ai_psychiatrist.interview.phq8.free_answers import ReadingKind
 from ai_psychiatrist.interview.protocol.records import DriftPolicy, InterviewProtocol
 from ai_psychiatrist.interview.record import Danger, Interview, ItemReading
@@ -67,7 +66,6 @@ _Handler: TypeAlias = Callable[[InterviewProtocol, Interview, Message], Intervie
 _ABOUT_AN_ITEM: Final = frozenset(
     {QuestionPurpose.ASK, QuestionPurpose.READ_BACK, QuestionPurpose.ONCE_MORE}
 )
-_SENTENCE_ENDS: Final = ".!?;\n…"
 _SHORT_DENIAL: Final = 3
 """Words; a zero in so few may deny what was read back as well as answer: "no, not at all"."""
 
@@ -83,16 +81,23 @@ def begin_items(protocol: InterviewProtocol, interview: Interview) -> Interview:
 
 
 def message_of(interview: Interview) -> Message | None:
-    """Return the stored free answer as the rules read it, `None` for a chosen option."""
+    """Return the stored answer as the rules read it, `None` where there is none."""
     question, answer = interview.question, interview.answer
-    if question is None or answer is None or answer.option_id is not None:
+    if question is None or answer is None:
         return None
-    item = _item_asked(interview, question)
+    item, option = _item_asked(interview, question), question.chosen(answer)
+    if option is not None:
+        return chosen_message(answer, item, option)
     # What is read back after a refusal may be denied by a plain no.
     is_asked = item is not None and question.purpose is QuestionPurpose.ASK
     was_declined = is_asked and item is not None and interview.was_declined(item)
-    is_to_read_back = question.purpose is QuestionPurpose.READ_BACK
-    return read_message(answer, item, was_declined=was_declined, is_to_read_back=is_to_read_back)
+    return read_message(
+        answer,
+        item,
+        answered=interview.answered,
+        was_declined=was_declined,
+        is_to_read_back=question.purpose is QuestionPurpose.READ_BACK,
+    )
 
 
 def _item_asked(interview: Interview, question: Question) -> Item | None:
@@ -105,22 +110,18 @@ def digest_item_answer(
 ) -> Interview:
     """Work the stored answer in and go on; an interview without one stays as it is.
 
-    `message`: the free answer where it was read already, by a model as well.
+    `message`: the answer where it was read already, by a model as well.
     """
-    question, answer = interview.question, interview.answer
-    if question is None or answer is None:
+    question, message = interview.question, message or message_of(interview)
+    if question is None or message is None:
         return interview
-    option = question.chosen(answer)
-    if option is not None:
-        noted = with_choice(interview, _item_asked(interview, question), option)
-        following = _chosen(protocol, noted, question, option)
-        return _within_bounds(protocol, interview, following)
-    message = message or message_of(interview)
-    if message is None:
-        return interview
-    noted = with_acts(interview, message)
-    stops = message.does(Act.STOP) and question.purpose not in _HEARS_STOP
-    handler = wishes_to_stop if stops else _HANDLERS[question.purpose]
+    if message.option is None and not protocol.reads_answers:
+        message = message.in_unread_language()
+    noted = with_withdrawn(with_acts(interview, message), message)
+    handlers = _HANDLERS if message.option is None else {**_HANDLERS, **_HANDLERS_OF_OPTIONS}
+    handler = handlers[question.purpose]
+    if message.does(Act.STOP) and question.purpose not in _HEARS_STOP:
+        handler = wishes_to_stop
     return _within_bounds(protocol, interview, handler(protocol, noted, message))
 
 
@@ -134,7 +135,7 @@ def _within_bounds(
     return end(protocol, replace(following, messages=before.messages), EndReason.TURNS_SPENT)
 
 
-def with_proposal_in_danger(interview: Interview, danger_found: Danger) -> Interview:
+def with_proposal_in_danger(interview: Interview, found: Danger) -> Interview:
     """Keep how often a message says something was so in which there is danger; nothing counts.
 
     Sentences in which the danger stands are no answers.
@@ -142,12 +143,7 @@ def with_proposal_in_danger(interview: Interview, danger_found: Danger) -> Inter
     answer, question = interview.answer, interview.question
     if answer is None or question is None or answer.option_id is not None:
         return interview
-    text = answer.text
-    for place in danger_found.places:
-        start = max(text.rfind(mark, 0, place.start) for mark in _SENTENCE_ENDS) + 1
-        ends = (at for mark in _SENTENCE_ENDS if (at := text.find(mark, place.end)) >= 0)
-        end = min(ends, default=len(text))
-        text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+    text = without_danger(answer.text, found)
     item = _item_asked(interview, question)
     danger = SpokenAct(turn=answer.turn, act=Act.DANGER, start=0, end=len(text), item=item)
     noted = replace(interview, acts=(*interview.acts, danger))
@@ -160,41 +156,15 @@ def with_proposal_in_danger(interview: Interview, danger_found: Danger) -> Inter
     return proposed(noted, message.asked, message.answer, turn=message.turn)
 
 
-def _chosen(
-    protocol: InterviewProtocol, interview: Interview, question: Question, option: AnswerOption
-) -> Interview:
-    """Work in an option that was chosen."""
-    item, is_yes = interview.goal(question.goal_id).item, option.kind is AnswerKind.CONFIRM
-    match question.purpose:
-        case QuestionPurpose.GO_ON | QuestionPurpose.LAST_WORD:
-            following = (resumed if is_yes else stay_held)(protocol, interview)
-        case QuestionPurpose.CONFIRM_STOP:
-            following = stopped(protocol, interview, is_yes=is_yes)
-        case QuestionPurpose.WHICH_ITEM:
-            following = _which_item(protocol, interview)
-        case QuestionPurpose.REVIEW if option.item is not None:
-            following = reopened(protocol, interview, option.item)
-        case QuestionPurpose.REVIEW:
-            following = end(protocol, interview, end_reason(interview))
-        case QuestionPurpose.ONCE_MORE if is_yes and item is not None:
-            following = put_item_again(protocol, interview, item, is_ask=True)
-        case QuestionPurpose.ONCE_MORE:
-            following = proceed(protocol, interview)
-        case _:
-            following = _chosen_of_item(protocol, interview, item, option)
-    return following
-
-
-def _chosen_of_item(
-    protocol: InterviewProtocol, interview: Interview, item: Item | None, option: AnswerOption
-) -> Interview:
-    if item is None:
+def _chosen(protocol: InterviewProtocol, interview: Interview, message: Message) -> Interview:
+    """Work in an option of a question about an item."""
+    item, option = message.asked, message.option
+    if item is None or option is None:
         return interview
     if option.kind is AnswerKind.CONFIRM:
         return _confirmed(protocol, interview, item)
-    is_refused = option.kind is AnswerKind.DECLINE
-    reason = UnansweredReason.DECLINED if is_refused else UnansweredReason.AMBIGUOUS_ANSWER
-    reading = chosen_reading(item, interview.turn, option, reason)
+    reason = UnansweredReason.DECLINED if message.is_refusal else UnansweredReason.AMBIGUOUS_ANSWER
+    reading = chosen_reading(item, message.turn, option, reason)
     following = with_readings(settled(interview, item, reading.score), reading)
     if option.kind is AnswerKind.REJECT:
         return _choose_one(protocol, following, item)
@@ -210,11 +180,11 @@ def _answered(protocol: InterviewProtocol, interview: Interview, message: Messag
     if message.answer.kind is ReadingKind.UNREADABLE and emoji_says(message.text) and question:
         # A thumb says yes or no, and nothing of how often.
         return repeat(interview, question, notice=protocol.conversation.wait)
-    corrected = None if message.others else _corrected(protocol, interview, message)
+    corrected = None if message.speaks_of_others else _corrected(protocol, interview, message)
     if corrected is not None or item is None:
         return corrected or interview
     worked_in = with_answers(interview, message)
-    if message.others and message.answer.kind is ReadingKind.NONE:
+    if message.speaks_of_others and message.answer.kind is ReadingKind.NONE:
         # It speaks of other items alone: the question is still to be answered.
         return proceed(protocol, uncounted(worked_in, item))
     drift = _drift(protocol, message)
@@ -261,6 +231,9 @@ def _beside(
     if aside is None and message.is_refusal:
         refused = unscored(item, message.turn, UnansweredReason.DECLINED)
         return proceed(protocol, with_readings(settled(interview, item, None), refused))
+    if aside is None and message.withdrawn and message.does_nothing_else:
+        is_read_back = interview.open_proposal(item) is not None
+        return proceed(protocol, interview if is_read_back else uncounted(interview, item))
     return aside
 
 
@@ -281,27 +254,25 @@ def _corrected(
         if read.kind in READ:
             return proceed(protocol, proposed(following, earlier, read))
         if unnamed.is_named:
-            return reopened(protocol, following, earlier)
+            return proceed(protocol, withdrawn(following, earlier))
     if any(one.current is current for one in interview.corrections):
         return proceed(protocol, with_readings(interview, *unclear_readings(correction)))
     return proceed(protocol, replace(interview, corrections=(*interview.corrections, correction)))
 
 
-def _which_item(
-    protocol: InterviewProtocol, interview: Interview, message: Message | None = None
-) -> Interview:
+def _which_item(protocol: InterviewProtocol, interview: Interview, message: Message) -> Interview:
     """Work in which item a correction is about."""
-    correction, answer = interview.open_correction, interview.answer
-    if correction is None or answer is None:
+    correction = interview.open_correction
+    if correction is None:
         return proceed(protocol, interview)
-    aside = None if message is None else not_answering(protocol, interview, message)
+    aside = not_answering(protocol, interview, message)
     if aside is not None:
         return aside
-    done = replace(correction, settled_turn=answer.turn)
+    done = replace(correction, settled_turn=message.turn)
     following = replace(interview, drift=None, corrections=(*interview.corrections[:-1], done))
-    about = item_meant(interview, correction, answer)
+    about = item_of(interview, correction, message)
     if about is None:
-        unclear = unclear_readings(correction, is_declined=is_declined(interview, answer))
+        unclear = unclear_readings(correction, is_declined=message.is_refusal)
         return proceed(protocol, with_readings(following, *unclear))
     read = corrected_reading(interview, correction, about)
     if about is not correction.current:
@@ -338,24 +309,23 @@ def _confirms_stop(
     return _HANDLERS[behind.purpose](protocol, with_acts(back, instead), instead)
 
 
-def _after_danger(protocol: InterviewProtocol, interview: Interview, message: Message) -> Interview:
-    """Go on after a yes to the offer; whatever else is said is kept, and nothing more is asked."""
-    question = interview.question
-    is_offered = question is not None and question.purpose is QuestionPurpose.GO_ON
-    return (resumed if is_offered and message.leans_yes else stay_held)(protocol, interview)
-
-
 _HANDLERS: Final[Mapping[QuestionPurpose, _Handler]] = {
     QuestionPurpose.ASK: _answered,
     QuestionPurpose.READ_BACK: _read_back,
     QuestionPurpose.WHICH_ITEM: _which_item,
     QuestionPurpose.ONCE_MORE: asked_once_more,
     QuestionPurpose.CONFIRM_STOP: _confirms_stop,
-    QuestionPurpose.LAST_WORD: _after_danger,
-    QuestionPurpose.GO_ON: _after_danger,
+    QuestionPurpose.LAST_WORD: after_danger,
+    QuestionPurpose.GO_ON: after_danger,
     QuestionPurpose.REVIEW: looked_through,
 }
-"""What a free message does, by what was asked."""
+"""What a message does, by what was asked."""
+_HANDLERS_OF_OPTIONS: Final[Mapping[QuestionPurpose, _Handler]] = {
+    QuestionPurpose.ASK: _chosen,
+    QuestionPurpose.READ_BACK: _chosen,
+    QuestionPurpose.REVIEW: chosen_at_review,
+}
+"""Where an option does what no words do."""
 _HEARS_STOP: Final = frozenset(
     {QuestionPurpose.CONFIRM_STOP, QuestionPurpose.LAST_WORD, QuestionPurpose.GO_ON}
 )

@@ -47,7 +47,8 @@ def is_for_model(interview: Interview, message: Message) -> bool:
     if question is None or question.purpose is not QuestionPurpose.ASK or message.asked is None:
         return False
     if (
-        message.acts
+        message.option is not None
+        or message.acts
         or message.others
         or message.is_refusal
         or interview.open_correction is not None

@@ -12,6 +12,7 @@ from ai_psychiatrist.domain.interview import (
 from ai_psychiatrist.domain.interview_items import (
     Act,
     AnswerQuote,
+    Correction,
     Proposal,
     ProposalOutcome,
     ProposalSource,
@@ -21,7 +22,6 @@ from ai_psychiatrist.domain.interview_items import (
 )
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.engine.asking import with_readings
-from ai_psychiatrist.interview.engine.correction import goal_of
 from ai_psychiatrist.interview.engine.turns import with_goals
 from ai_psychiatrist.interview.messages import Message
 from ai_psychiatrist.interview.phq8.free_answers import AnswerReading, ReadingKind
@@ -31,16 +31,10 @@ _REASONS: Final = {
     ReadingKind.UNCLEAR: UnansweredReason.AMBIGUOUS_ANSWER,
     ReadingKind.UNREADABLE: UnansweredReason.UNREADABLE_ANSWER,
 }
-_ACT_OF: Final = {
-    AnswerKind.DECLINE: Act.REFUSAL,
-    AnswerKind.CONFIRM: Act.CONFIRMATION,
-    AnswerKind.REJECT: Act.DENIAL,
-    AnswerKind.ITEM: Act.CORRECTION,
-}
 
 
 def with_acts(interview: Interview, message: Message) -> Interview:
-    """Put down what a free message does."""
+    """Put down what a message does."""
     question = interview.question
     replies = question is not None and question.purpose is not QuestionPurpose.ASK
     return replace(interview, acts=(*interview.acts, *message.spoken_acts(replies=replies)))
@@ -58,20 +52,19 @@ def as_correction(interview: Interview, turn: int, item: Item, read: AnswerReadi
     return replace(interview, acts=tuple(in_order))
 
 
-def with_choice(interview: Interview, item: Item | None, option: AnswerOption) -> Interview:
-    """Put down what an option that was chosen does."""
-    answer = interview.answer
-    if answer is None:
-        return interview
-    done = SpokenAct(
-        turn=answer.turn,
-        act=_ACT_OF.get(option.kind, Act.ANSWER),
-        start=0,
-        end=len(answer.text),
-        item=option.item or item,
-        score=option.score if option.kind is AnswerKind.ANCHOR else None,
-    )
-    return replace(interview, acts=(*interview.acts, done))
+def with_withdrawn(interview: Interview, message: Message) -> Interview:
+    """Put down that answers do not stand, of which the person says no more than that."""
+    for item in message.withdrawn:
+        interview = withdrawn(interview, item)
+    return interview
+
+
+def withdrawn(interview: Interview, item: Item) -> Interview:
+    """Put down that the answer to an item does not stand: it is unknown, and asked about again."""
+    goal = interview.goal_of(item)
+    asked_less = with_goals(interview, [replace(goal, asks=min(goal.asks, 1))])
+    unclear = unscored(item, interview.turn, UnansweredReason.AMBIGUOUS_ANSWER)
+    return with_readings(replaced(asked_less, item), unclear)
 
 
 def with_answers(interview: Interview, message: Message) -> Interview:
@@ -84,9 +77,9 @@ def with_answers(interview: Interview, message: Message) -> Interview:
         return with_readings(
             settled(following, item, answer.score), counted(item, message.turn, answer)
         )
-    if answer.kind is ReadingKind.READ or answer.unclear is Unclear.OPTION_NUMBER:
+    if answer.score is not None:
         return proposed(following, item, answer, turn=message.turn)
-    if message.others and answer.kind is ReadingKind.NONE:
+    if message.speaks_of_others and answer.kind is ReadingKind.NONE:
         return following
     reason = _REASONS.get(answer.kind, UnansweredReason.OFF_TOPIC)
     return with_readings(settled(following, item, None), unscored(item, message.turn, reason))
@@ -113,7 +106,7 @@ def proposed(
     interview: Interview, item: Item, read: AnswerReading, *, turn: int | None = None
 ) -> Interview:
     """Keep what an answer was read as until it was read back."""
-    goal, known = goal_of(interview, item), interview.open_proposal(item)
+    goal, known = interview.goal_of(item), interview.open_proposal(item)
     in_progress = replace(goal, status=GoalStatus.IN_PROGRESS, confidence=0)
     if known is not None and known.source is ProposalSource.MODEL and known.turn == turn:
         return with_goals(interview, [in_progress])
@@ -146,7 +139,7 @@ def settled(interview: Interview, item: Item, score: int | None) -> Interview:
 
 def uncounted(interview: Interview, item: Item) -> Interview:
     """Take one ask of an item back: the message did not answer it."""
-    goal = goal_of(interview, item)
+    goal = interview.goal_of(item)
     return with_goals(interview, [replace(goal, asks=max(goal.asks - 1, 0))])
 
 
@@ -158,6 +151,14 @@ def counted(item: Item, turn: int, read: AnswerReading) -> ItemReading:
 def unscored(item: Item, turn: int, reason: UnansweredReason) -> ItemReading:
     """Return a reading that leaves its item unknown."""
     return ItemReading(item=item, turn=turn, score=None, reason=reason, quote=None)
+
+
+def unclear_readings(
+    correction: Correction, *, is_declined: bool = False
+) -> tuple[ItemReading, ...]:
+    """Return that an answer left open which item it is about: none of them has a score."""
+    reason = UnansweredReason.DECLINED if is_declined else UnansweredReason.AMBIGUOUS_ANSWER
+    return tuple(unscored(item, correction.turn, reason) for item in correction.items)
 
 
 def chosen_reading(

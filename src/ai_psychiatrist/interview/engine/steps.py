@@ -36,7 +36,7 @@ from ai_psychiatrist.interview.engine.danger import (
     note_unread,
     read_by_model,
 )
-from ai_psychiatrist.interview.engine.goal_acts import aside, resumed_goals
+from ai_psychiatrist.interview.engine.goal_acts import aside
 from ai_psychiatrist.interview.engine.goal_steps import (
     REPORT_CALLS,
     digest_goal_answer,
@@ -77,7 +77,13 @@ async def take_answer(context: StepContext, interview: Interview) -> Interview:
             raise RequestConflict("interview_over")
         return _changed(protocol, interview, submission.change, submission.idempotency_key)
     most = min(context.limits.max_answer_characters, protocol.answers.max_length)
-    answer = given_answer(interview.question, submission, turn=turn, max_characters=most)
+    answer = given_answer(
+        interview.question,
+        submission,
+        turn=turn,
+        max_characters=most,
+        by_wording=not protocol.reads_answers,
+    )
     taken = with_answer(interview, answer, submission.idempotency_key)
     if interview.state is InterviewState.PAUSED and is_only_back(taken):
         return greeted(protocol, taken)
@@ -129,12 +135,11 @@ async def reopen(context: StepContext, interview: Interview) -> Interview:
     reopening = context.reopening
     if reopening is None:
         raise RequestConflict("interview_not_held")
-    reopened_by = replace(interview, reopenings=(*interview.reopenings, reopening))
+    last = replace(reopening, after=interview.messages[-1].id)
+    reopened_by = replace(interview, reopenings=(*interview.reopenings, last))
     words = context.protocol.safety.resumed
     spoken = say(reopened_by, words, MessageSpeaker.INTERVIEWER)
-    if context.protocol.kind is ProtocolKind.ITEMS:
-        return resumed(context.protocol, spoken)
-    return resumed_goals(spoken)
+    return resumed(context.protocol, spoken)
 
 
 async def leave(_: StepContext, interview: Interview) -> Interview:
@@ -186,7 +191,9 @@ def _changed(protocol: InterviewProtocol, interview: Interview, item: Item, key:
     wish = GivenAnswer(
         question_id=question.id if question else "",
         option_id="change",
-        text=filled((protocol.conversation.review or Review()).change, {"item": item.label}),
+        text=filled(
+            (protocol.conversation.review or Review()).change, {"item": protocol.items[item].name}
+        ),
         turn=interview.turn + 1,
     )
     taken = with_answer(interview, wish, key)

@@ -79,7 +79,8 @@ def put_question(
     A refusal stands last among the answers to a question about an item where the protocol has one.
     """
     if not interview.messages:
-        notice = filled(protocol.texts.introduction, interview.inputs)
+        places = {"of": len(interview.goals), **interview.inputs}
+        notice = filled(protocol.texts.introduction, places).strip()
     spoken = say(interview, notice, MessageSpeaker.INTERVIEWER)
     spoken = say(spoken, wording.text, MessageSpeaker.INTERVIEWER)
     goal, policy = interview.goal(goal_id), protocol.answers

@@ -3,98 +3,55 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Final
 
 from ai_psychiatrist.domain.interview_items import Unclear
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.phq8.clauses import Clause, has, unknown, without
-from ai_psychiatrist.interview.phq8.day_counts import ALL, EVERY_DAY, NO_DAY, Days
+from ai_psychiatrist.interview.phq8.day_counts import ALL, NO_DAY
+from ai_psychiatrist.interview.phq8.denials import TWO_SIDED, is_well_said, signs
 from ai_psychiatrist.interview.phq8.expressions import Expression, Manner
-from ai_psychiatrist.interview.phq8.reading_words import (
-    alternatives,
-    names,
-    symptom,
-    table,
-    whole_words,
-    wording,
-)
+from ai_psychiatrist.interview.phq8.found_expressions import is_frequency
+from ai_psychiatrist.interview.phq8.reading_words import names, symptom, wording
 
-TWO_SIDED: Final = frozenset({Item.SLEEP, Item.APPETITE, Item.MOVING})
-"""Too much and too little: who denies the one says nothing of the other."""
-_QUANTIFIER: Final = re.compile(
-    r"(?:a few|few|several|half|most|a couple|a handful|all|every|none|no|zero|once|hardly|barely)"
+_BAD: Final = re.compile(r"(?<!\S)bad(?!\S)")
+_EXCEPTED: Final = re.compile(r" (?:except|bar|apart|but|save|minus|other than) ")
+_QUESTION_NAME: Final = re.compile(
+    r"interest or pleasure(?: in doing things)?|concentrating"
+    r"|(?:as (?:to|for|regards)|regarding|concerning) (?:the |my )?\w+$"
 )
-"""Before another noun these count something else: "a few drinks"."""
-_NOT_ONCE_ONLY: Final = re.compile(
-    r" (?:i|im|ive|id|the|my|we|you|its|it|that|upon|again|they|he|she|a)(?!\S)"
-)
-_EACH: Final = re.compile(r"(?:each|every|single) §")
-_PART: Final = re.compile(r"(?:first|second|other|last|latter|better|worse) §")
-_WHOLE: Final = re.compile(r"(?:the |all )?(?:whole|entire|full|fortnight)")
-_DUTY: Final = re.compile(
-    r" (?:duty|duties|shifts?|class|classes|lessons?|lectures?|meetings?|service|feeds?|walk|run)\b"
-)
-"""With these a day is no day: "after every night duty"."""
+_UNITS: Final = re.compile(r"(?<!\S)(?:hours?|hrs|minutes|mins|kilos|kg|pounds|cups)(?!\S)")
 _BY_OTHERS: Final = re.compile(
     r" (?:since|when|while|whilst|after|before|because of|thanks to|on account of) "
 )
 """After a frequency they bring in what others did, and the frequency is no one else's."""
+_TOGETHER: Final = re.compile(r" (?:(?:when|that|where|which|on which) )?we ")
+_LABEL: Final = re.compile(
+    r"^(?:and |so |but )?(?:for |as for |about )?(?:the |my )?"
+    r"(?=\w+ (?:is|was|its|thats|it was) §$)"
+    r"| (?:is|was|its|thats|it was) §$|^§ (?:for|on|with) (?:the |my )?"
+)
+_NOT_THEN: Final = re.compile(
+    r"§ (?:i )?(?:dont|didnt|wasnt|havent|am not|was not|do not|did not)"
+    r"(?: (?:feel|have|get|had|felt))?(?: (?:it|that|so|them|this|any))?$"
+)
+_TIMES: Final = re.compile(r"(?<!\S)(?:times|x|occasions)$")
+_OF_OTHERS_AFTER: Final = re.compile(
+    r"(?<=\S) (?:once|¤|§|when|while|until|till|after)"
+    r" (?:he|hed|hes|she|shed|shes|they|theyd|the|my) .*"
+)
 _ADDRESS: Final = re.compile(
     r"(?<=§) (?:my )?(?:dear |good |old )?(?:friend|dear|love|brother|sister|son|mate)$"
 )
-_NO_SUCH_DAY: Final = re.compile(r"(?:day|night|morning|evening|afternoon)s?$")
-_WHEN: Final = re.compile(r" (?:that|which|when|where|on|did|in|i|im|my|it|was|were|any)(?!\S)")
-_EXCEPT: Final = re.compile(
-    r"(?:except|except for|apart from|bar|save|save for|other than|but)(?: on| for)* $"
-)
-_ANY: Final = ("any ", "on any ")
-_SINGLE: Final = ("a single ", "one single ", "even one ", "for one ")
 _JUST: Final = ("just ", "only ", "maybe ", "perhaps ", "apart ", "except ", "bar ")
 _NOT_REALLY: Final = re.compile(r"(?:no )?not really §")
-_COULD: Final = re.compile(r" (?:when |that )?i (?:could|managed)$")
 _IS_NO: Final = re.compile(r"§ (?:no|not)$")
-_OWN_AFTER: Final = re.compile(r"(?:and|so|but) (?:i|im|ive|id)(?!\S).*§")
-_FRAME: Final = re.compile(r"(?:in|over|during|of|across) §")
+_OWN_AFTER: Final = re.compile(
+    r"(?:and|so|but) (?:i|im|ive|id)(?!\S).*§|§ (?:when|where|that|on which) (?:i|im|ive|id)(?!\S)"
+)
 _NOT_EVERY: Final = re.compile(
     r"(?<!\S)(?:not|dont|didnt|isnt|wasnt|havent|doesnt|hasnt)(?: \w+){1,4} §"
 )
-
-
-def is_frequency(clause: Clause, one: Expression) -> bool:
-    """Return whether an expression says how often, and not something else that is worded so."""
-    around, said = clause.around(one), clause.words_of(one)
-    after = clause.spoken[one.end - clause.start :]
-    is_rare = one.days.high <= 1
-    if one.manner is Manner.NUMBER:
-        known = ["number_filler", "cannot_tell", "correction"]
-        if len(clause.expressions) == 1:
-            # "Good on four, bad on the rest."
-            known += ["well", "bad"]
-        return one.days.high <= ALL.high and not unknown(around, *known)
-    is_other = (
-        _is_asked(clause, around)
-        or (_WHOLE.match(said) and _FRAME.search(around))
-        or (said.startswith("half") and _PART.search(around))
-        or (is_rare and (_EACH.search(around) or has(clause.spoken, "no_otherwise")))
-        or (said == "once" and _NOT_ONCE_ONLY.match(after))
-        or (_QUANTIFIER.fullmatch(said) and not _may_stand_after_a_quantifier(after))
-        or after.startswith(" mind")
-        or _DUTY.match(after)
-        or (said.startswith(_ANY) and not has(around.partition("§")[0], "not"))
-    )
-    return not is_other
-
-
-def _is_asked(clause: Clause, around: str) -> bool:
-    if clause.stop != "?":
-        return False
-    return has(around, "asks") or (has(around, "question") and not clause.is_bare)
-
-
-def _may_stand_after_a_quantifier(after: str) -> bool:
-    word = next(iter(after.split()), "")
-    return word not in {"a", "an", "of"} and not unknown(word, "filler", "yes", "correction")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +73,12 @@ class Beside:
     def former(self) -> Clause | None:
         """The clause before, where that says nothing of how often."""
         former = self.clauses[self.number - 1] if self.number else None
-        return None if former is None or former.expressions else former
+        if former is None or any(
+            one.manner is not Manner.VAGUE and is_frequency(self.item, former, one)
+            for one in former.expressions
+        ):
+            return None
+        return former
 
     def forbids(self) -> Unclear | None:
         """Return why the expression may not be taken, `None` where it may."""
@@ -128,6 +90,9 @@ class Beside:
         is_none = one.days.high <= 1 and one.manner is not Manner.COUNTED
         if has(self.clause.spoken, "habit"):
             yield Unclear.COMPARISON
+        # "How many hours? Five."
+        if one.manner is Manner.NUMBER and self.former and _UNITS.search(self.former.spoken):
+            yield Unclear.VAGUE
         if self._is_of_another(around, told):
             yield Unclear.OTHER_PERSON
         if one.week or has(self._dated(told), "other_time"):
@@ -138,7 +103,7 @@ class Beside:
             yield Unclear.NEGATED
         if self._is_of_well_days(around, is_none=is_none):
             yield Unclear.GOOD_DAYS
-        if self._says_more_than_none(around) if is_none else self._is_doing(around):
+        if self._says_more_than_none(around) if is_none else self._is_doing(around, told):
             yield Unclear.VAGUE
 
     def _told(self, around: str) -> str:
@@ -146,10 +111,14 @@ class Beside:
         former = self.former
         if former is None or former.stop == "?" or not self.clause.is_bare or has(around, "now"):
             return around
+        if former.ends_sentence and self.one.manner is Manner.COUNTED:
+            return around
         return f"{former.around()} {around}"
 
     def _is_negated(self, around: str) -> bool:
         if self._is_at_most(around):
+            return False
+        if around.startswith("no §") and self.one.days == NO_DAY:
             return False
         if around.startswith("no §") and self.number and self.clauses[self.number - 1].expressions:
             # "Twice, no, thrice" without the second pause.
@@ -158,7 +127,7 @@ class Beside:
         if self.clause.words_of(self.one) == "once" and has(around.partition("§")[0], "not"):
             # "Haven't slept through once" is every night, "couldn't sleep once" is one.
             return True
-        return has(around, "negated") or (
+        return has(without(around, "correction"), "negated") or (
             self.one.manner is not Manner.NUMBER and before.endswith("never ")
         )
 
@@ -177,19 +146,34 @@ class Beside:
         return without(words, "since") if is_long else words
 
     def _is_of_another(self, around: str, told: str) -> bool:
-        former = self.former
-        told = without(_ADDRESS.sub("", told), "no_person")
+        if self.one.days == NO_DAY or _EXCEPTED.search(self.clause.words_of(self.one)):
+            # Whoever comes in afterwards is only told of.
+            before = around.partition("§")[0]
+            return has(without(before, "no_person"), "other_person") and not (
+                has(before, "first_person") or self._is_noticed(before)
+            )
+        former = None if has(around, "first_person") else self.former
+        if former is not None and former.ends_sentence:
+            former = None
+        if former is not None:
+            said = without(former.around(), "no_person")
+            if has(said, "other_person") and not has(said, "first_person"):
+                # "My brother, mind you, every night."
+                return not self._is_noticed(said)
         if self._is_of_own_and_others(around):
             return False
-        goes_on = former is not None and not former.ends_sentence
-        if former is not None and goes_on and not has(around, "first_person"):
-            said = around if has(around, "no") else f"{former.around()} {around}"
-            told = without(_ADDRESS.sub("", said), "no_person")
+        if former is not None:
+            told = around if has(around, "no") else f"{former.around()} {around}"
+        told = without(_ADDRESS.sub("", told), "no_person")
         person = wording("beside", "other_person").search(told)
         own = wording("beside", "first_person").search(told)
         if person is None or (own is not None and own.start() < person.start()):
             return False
-        return not (self.item is Item.MOVING and has(told, "noticed"))
+        return not self._is_noticed(told)
+
+    def _is_noticed(self, words: str) -> bool:
+        """Whether others notice how the person moves, which is what is asked for."""
+        return self.item is Item.MOVING and has(words, "noticed")
 
     def _is_of_own_and_others(self, around: str) -> bool:
         """Whether another person only comes in after the frequency is said of the own trouble."""
@@ -198,6 +182,8 @@ class Beside:
             return True
         if has(before, "other_person"):
             return False
+        if _TOGETHER.match(after):
+            return True
         if _BY_OTHERS.match(after) or has(before, "not"):
             return True
         return symptom(self.item).search(signs(self.item, before)) is not None
@@ -227,103 +213,64 @@ class Beside:
         said = self.clause.words_of(self.one)
         if former is None or former.ends_sentence or not said.startswith("not"):
             return False
-        return has(without(former.around(), "no", "correction"), "not")
+        return _BAD.search(signs(self.item, former.around())) is not None
 
     def _is_not_every(self, around: str) -> bool:
         """Whether "not good every day" may leave days, or "not one day" may be every day."""
         if self._is_at_most(around):
             return False
-        if self.one.days.high <= 1 and self.one.manner is Manner.COUNTED:
+        if self.one.days.high == 1 and self.one.manner is Manner.COUNTED:
             return has(signs(self.item, around.partition("§")[0]), "not")
         return self.one.days.low == ALL.high and _NOT_EVERY.search(around) is not None
 
     def _is_of_well_days(self, around: str, *, is_none: bool) -> bool:
         is_counted = self.one.manner is Manner.COUNTED
         words = f"{self.clause.words_of(self.one)} {around}" if is_counted else around
+        if self._is_label(around):
+            return False
+        if _NOT_THEN.search(around):
+            # "Four days I didn't."
+            return True
+        if self.clause.words_of(self.one).startswith(("leaves", "leaving")):
+            # "Slept well on ten nights, which leaves four."
+            return False
+        words = _OF_OTHERS_AFTER.sub("", words)
         if is_well_said(self.item, words) or (is_counted and _IS_NO.search(around)):
             return True
         former = self.former
-        is_label = former is not None and self.clause.is_bare and former.stop != "."
-        if former is not None and self.clause.is_bare and has(former.around(), "counts_good"):
-            return True
-        return (
-            not is_none and is_label and is_well_said(self.item, former.around() if former else "")
+        if former is None or not self.clause.is_bare:
+            return False
+        # "Ask me for the good nights: four", "I was fine, five days".
+        is_label = not is_none and former.stop != "."
+        return has(former.around(), "counts_good") or (
+            is_label and is_well_said(self.item, _QUESTION_NAME.sub("", former.around()))
         )
+
+    def _is_label(self, around: str) -> bool:
+        """Whether beside the expression the item is only named: "concentrating was § "."""
+        named = _LABEL.sub("", around)
+        if self.item is Item.CONCENTRATING and self.one.days == NO_DAY:
+            named = named.removesuffix(" §")
+        return named != around and names(self.item).fullmatch(named) is not None
 
     def _says_more_than_none(self, around: str) -> bool:
         """Whether a "never" has words beside it that may turn it round: "never sleep"."""
         rest = unknown(around, "filler", "no", "yes", "bad", "correction", "either")
+        if has(around, "bad"):
+            rest = names(self.item).sub("", rest)
         if self.item not in TWO_SIDED:
             rest = symptom(self.item).sub("", rest)
         return bool(rest.strip())
 
-    def _is_doing(self, around: str) -> bool:
+    def _is_doing(self, around: str, told: str) -> bool:
         """Whether it is said how often something is done that is no difficulty."""
         around = around.replace("¤", "some")
+        is_of_events = _TIMES.search(self.clause.words_of(self.one)) is not None
         if has(around, "not") or symptom(self.item).search(around) or has(around, "excess"):
             return False
         is_own = has(around, "first_person") or names(self.item).search(around) is not None
-        is_of_things = has(around, "other_thing") and not is_own
-        return is_of_things or has(around, "activity") or has(around, "neutral")
-
-
-def turned(item: Item, clause: Clause, one: Expression) -> Days | None:
-    """Return the days where what follows turns them round, `None` where nothing does.
-
-    "Not one day that was good" is every day, "no day that was bad" is none, and "nothing pleased me
-    except two days" all but two.
-    """
-    before, _, after = clause.around(one).partition("§")
-    words = clause.words_of(one)
-    if one.days == NO_DAY and _NO_SUCH_DAY.search(words) and _WHEN.match(after):
-        is_well = is_well_said(item, after) or _COULD.match(after) is not None
-        return EVERY_DAY if is_well else _none_if(symptom(item).search(signs(item, after)))
-    if not has(before, "not"):
-        return None
-    said = signs(item, before)
-    is_bad = symptom(item).search(said) is not None
-    is_none = " fine " in f" {said} " or (has(before, "no") and not unknown(before, "no", "filler"))
-    if words.startswith((*_ANY, *_SINGLE)):
-        return EVERY_DAY if is_bad else _none_if(is_none)
-    if one.manner is not Manner.COUNTED or not _EXCEPT.search(before):
-        return None
-    if is_bad:
-        return Days(low=ALL.high - one.days.high, high=ALL.high - one.days.low)
-    return one.days if is_none else None
-
-
-def _none_if(is_none: object) -> Days | None:
-    return NO_DAY if is_none else None
-
-
-def is_well_said(item: Item, words: str) -> bool:
-    """Return whether words say that all was well."""
-    said = signs(item, words)
-    return (
-        has(said, "well")
-        or has(said, "able")
-        or wording("well", item.value).search(said) is not None
-    )
-
-
-def signs(item: Item, around: str) -> str:
-    """Return words in which what is denied stands for its opposite: "not tired" for "fine"."""
-    words = _well_denied(item).sub(" bad ", without(around, "well_aside"))
-    return _trouble_denied(item).sub(" fine ", words)
-
-
-@cache
-def _well_denied(item: Item) -> re.Pattern[str]:
-    well = alternatives(
-        [*table("beside")["well"], *table("beside")["able"], *table("well")[item.value]]
-    )
-    return whole_words(rf"{_no()} (?:(?!and |but |so |because )[^\s§¤¶,]+ ){{0,5}}?{well}")
-
-
-@cache
-def _trouble_denied(item: Item) -> re.Pattern[str]:
-    return whole_words(rf"{_no()} (?:[^\s§¤¶,]+ ){{0,2}}?{symptom(item).pattern}")
-
-
-def _no() -> str:
-    return alternatives(table("beside")["not"])
+        is_of_things = has(told, "other_thing") and not is_own
+        is_of_events = is_of_events and not (
+            self.clause.is_bare or has(self.clause.spoken, "in_all")
+        )
+        return is_of_events or is_of_things or has(around, "activity") or has(around, "neutral")

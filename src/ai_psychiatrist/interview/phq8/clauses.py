@@ -13,12 +13,35 @@ _OTHER: Final = "¤"
 _NAMED_OTHER: Final = "¶"
 _SIGNS: Final = str.maketrans("", "", THIS + _OTHER + _NAMED_OTHER)
 NAMED: Final = re.compile(r"weekend|(?:mon|tues|wednes|thurs|fri|satur|sun)day")
-_CUT: Final = re.compile(
-    r"(?<!\S)(?:[.?,]|(?<!anything )(?<!nothing )(?<!all )but|though|although|because|cos|cause"
-    r"|whereas|while|however|(?:and )?then(?= (?:i|im|it|we|was|got|slept|back|fine|nothing|all)\b)"
-    r"|and(?= (?:the )?(?:rest|remaining|others|other (?:days|nights))\b)"
-    r"|so(?= (?:i|im|ive|id|my)\b))(?!\S)"
+_ABOUT_THE_REST: Final = r"(?:i|im|ive|it|its|was|were|no|not|all|fine|good|ok|my)\b"
+_BEFORE_THE_REST: Final = "".join(
+    rf"(?<!\b{word} )" for word in ("on", "for", "and", "of", "all", "the", "in", "to", "than")
+) + "".join(rf"(?<!{word} )" for word in ("never", "not", "none", "nothing"))
+_DAYS_OF_THE_REST: Final = (
+    r"(?:days|nights|ones|\d+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 )
+_REST_BEGINS: Final = (
+    rf"(?<!^){_BEFORE_THE_REST}(?<!\S)(?="
+    rf"(?:on |all )?(?:the )?(?:other|remaining) {_DAYS_OF_THE_REST}(?= {_ABOUT_THE_REST})"
+    rf"|(?:on )?the rest (?:of (?:the )?\w+ )?{_ABOUT_THE_REST}"
+    r"|otherwise\b)"
+)
+"""As it is dictated, without a pause before what is said of the other days."""
+_CONJUNCTION: Final = "|".join(
+    (
+        r"(?<!anything )(?<!nothing )(?<!all )but(?! for\b)",
+        r"though|although|because|cos|cause|whereas|while|however",
+        r"(?:and )?then(?= \w+ (?:where|when)\b)",
+        r"(?:and )?then(?= (?:i|im|it|we|was|got|slept|back|fine|nothing|all)\b)",
+        r"and(?= (?:the )?(?:rest|remaining|others|other (?:days|nights))\b)",
+        r"and(?= (?:on )?\w+ (?:where|when)\b)",
+        r"and(?= (?:in|on|for) \w+ (?:days|nights)\b)",
+        r"and(?= half (?:i|the|of)\b)",
+        r"so(?= (?:\w+ )?\w+ (?:bad|good) (?:ones|days|nights)\b)",
+        r"so(?= (?:i|im|ive|id|my)\b)",
+    )
+)
+_CUT: Final = re.compile(rf"(?<!\S)(?:[.?,]|{_CONJUNCTION})(?!\S)|{_REST_BEGINS}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,10 +88,15 @@ def clauses_of(spoken: str) -> tuple[Clause, ...]:
     inside = bytearray(len(spoken))
     for one in waiting:
         inside[one.start : one.end] = b"\1" * (one.end - one.start)
-    cuts = [found for found in _CUT.finditer(spoken) if not inside[found.start()]]
+    begins = {one.start for one in waiting}
+    cuts = [
+        found
+        for found in _CUT.finditer(spoken)
+        if not inside[found.start()] or (not found[0] and found.start() in begins)
+    ]
     starts = [0, *(found.end() for found in cuts)]
     ends = [*(found.start() for found in cuts), len(spoken)]
-    stops = [*(found[0] for found in cuts), ""]
+    stops = [*(found[0] or "," for found in cuts), ""]
     clauses = []
     for start, end, stop in zip(starts, ends, stops, strict=True):
         within: list[Expression] = []

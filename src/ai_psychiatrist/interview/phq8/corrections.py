@@ -1,284 +1,282 @@
-"""Recognise an answer that may correct an earlier one and does not name which.
+"""Recognise an answer that may correct an earlier one, and read which question is meant.
 
 A correction inside of one answer ("a few days, no wait, most days") is read with the answer.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
-from itertools import pairwise
+from functools import cache
 from typing import Final
 
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.phq8.answer_clauses import AnswerClause, answer_clauses
-from ai_psychiatrist.interview.phq8.free_answers import MOST_CHARACTERS
-from ai_psychiatrist.interview.phq8.phrases import (
-    Phrase,
-    PhraseKind,
-    correction_wording,
-    item_wording,
-    phrases_in,
+from ai_psychiatrist.interview.phq8.clauses import NAMED, clauses_of, has, unknown
+from ai_psychiatrist.interview.phq8.expressions import Expression, Manner, expressions_in
+from ai_psychiatrist.interview.phq8.free_answers import (
+    MOST_CHARACTERS,
+    AnswerReading,
+    ReadingKind,
+    read_answer,
+    readings_by_item,
 )
-from ai_psychiatrist.services.language.frequency import NUMBERS
+from ai_psychiatrist.interview.phq8.reading_words import (
+    alternatives,
+    table,
+    whole_words,
+    wording,
+)
+from ai_psychiatrist.interview.phq8.spoken_answer import SpokenAnswer, spoken_answer
 
-_FREQUENCY: Final = frozenset({PhraseKind.DAYS, PhraseKind.NUMBER, PhraseKind.ALWAYS})
-_COUNT: Final = re.compile(rf"(?:\d+|{'|'.join(NUMBERS)})\b")
-_ANSWERING: Final = _FREQUENCY | {PhraseKind.UNCLEAR}
-"""What a person may take back in the same answer."""
-_BARE_NO: Final = frozenset({"no", "nope", "nah", "naw"})
 _STARRED: Final = re.compile(r"\s*\*(?=\w)[^*]*\Z")
 """As corrections are typed in chats: "*three days"."""
-_NO_ANSWER: Final = _BARE_NO | {"not"}
-_MAY_ANSWER: Final = frozenset({"more like", "closer to", "make it", "make that"})
-"""They may begin an answer of its own as well."""
-_SENTENCE_ENDS: Final = frozenset(".!?;\n…")
+_SENTENCE: Final = re.compile(r"(?:(?!(?<!\S)[.?](?!\S)).)+")
+_STOPS: Final = re.compile(r"[\s.,!?;:…]*")
+_WORD: Final = re.compile(r"[^\s.,?]")
+_COUNTED: Final = frozenset({Manner.COUNTED, Manner.NUMBER})
+_WRONG: Final = re.compile(
+    r"(?i)\b(?:wrong(?:ly)?|mistake(?:n)?|incorrect(?:ly)?|error|lie|right|true|correct|accurate)\b"
+)
+_TOLD: Final = re.compile(
+    r"(?i)\b(?<!as i )(?<!like i )(?:said|told you|put|answered|entered)\W+(?:you )?"
+    r"(?:\w+\W+){1,5}$"
+)
+"""Before a quote ends: it is the answer of before that is told."""
 _LEAST_DAYS: Final = 2
 """After a bare "no" fewer days deny what was asked: "no, one day at most"."""
 
 
-class Meant(StrEnum):
-    """Which of two questions a reply names by its place."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakenBack:
+    """An answer that takes something back which it does not say itself."""
 
-    EARLIER = "earlier"
-    CURRENT = "current"
+    start: int
+    """Where what is put in its place begins; 0 where it cannot be told apart from the rest."""
+    is_plain: bool
+    """Whether it begins by taking back, with words that do nothing else: "wait"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Mark:
-    """Words that take something back, in a clause; characters of its spoken words."""
+class Withdrawn:
+    """An item whose answer a message takes back; characters of the message, end exclusive."""
 
-    clause: int
+    item: Item
     start: int
     end: int
-    words: str
 
 
-def correction_start(current: Item, earlier: Item, text: str) -> int | None:
-    """Return where the corrected words begin in an answer, `None` where it is no correction.
+def taken_back(current: Item, earlier: Item, text: str) -> TakenBack | None:
+    """Return how an answer corrects an earlier one, `None` where it does not.
 
-    `current`: the item that was asked about. `earlier`: the one that was answered before. Any
-    words that may speak of the earlier one count; an answer that names the current one alone does
-    not. 0 where the words cannot be told apart from the rest.
+    `current`: the item that was asked about; an answer that names it alone is about it. `earlier`:
+    the item that was answered before.
     """
-    clauses = answer_clauses(text) if len(text) <= MOST_CHARACTERS else ()
-    if not clauses:
+    if len(text) > MOST_CHARACTERS or named_items(text, [current, earlier]) == (current,):
         return None
-    answer = _Answer(current, text, clauses)
-    if answer.names(current) and not answer.names(earlier):
-        return None
-    if answer.speaks_of_another_question or _STARRED.match(text):
-        return 0
-    return answer.start_at_head() if answer.is_corrected_at_head else answer.start_elsewhere()
+    answer = spoken_answer(text)
+    said = expressions_in(answer.spoken)
+    at_head = _at_head(answer, said)
+    speaks_of_another = bool(said) and wording("question", "another").search(answer.spoken)
+    if speaks_of_another or _STARRED.match(text):
+        return TakenBack(start=0, is_plain=at_head is not None and at_head.is_plain)
+    if at_head is not None:
+        return at_head
+    start = _after_bare_no(answer, said)
+    if start is None and (_is_taken_back_at_end(answer, said) or _has_contrast(answer, said)):
+        start = 0
+    return None if start is None else TakenBack(start=start, is_plain=False)
 
 
-def is_corrected_at_head(current: Item, text: str) -> bool:
-    """Return whether an answer takes something back before it says anything to take back."""
-    clauses = answer_clauses(text) if len(text) <= MOST_CHARACTERS else ()
-    if not clauses:
-        return False
-    return _Answer(current, text, clauses).is_plainly_corrected_at_head
+def withdrawn_items(asked: Item, text: str, answered: Sequence[Item]) -> tuple[Withdrawn, ...]:
+    """Return the answers that a message takes back and puts nothing in the place of.
+
+    `answered`: the items that it may take back, the one answered last at the end. As in "I was
+    wrong about sleep", "the one before should have been every day".
+    """
+    if len(text) > MOST_CHARACTERS:
+        return ()
+    others = [one for one in answered if one is not asked]
+    answer = spoken_answer(text)
+    named = named_items(text, others)
+    placed = _placed(asked, answer, others)
+    if not named and not placed:
+        return ()
+    read = readings_by_item(asked, text)
+    found = {
+        one.item: one
+        for one in (*placed, *_withdrawn(answer, others))
+        if one in placed or _takes_back_all(text, read.get(one.item), one)
+    }
+    return tuple(one for one in found.values() if not _is_replaced(asked, one, text[one.end :]))
 
 
 def named_items(text: str, among: Iterable[Item]) -> tuple[Item, ...]:
     """Return which of some items a text names."""
-    spoken = _spoken(answer_clauses(text[:MOST_CHARACTERS]))
-    return tuple(item for item in among if item_wording(item).search(spoken))
+    spoken = spoken_answer(text[:MOST_CHARACTERS]).spoken
+    return tuple(item for item in among if _names(item).search(spoken))
 
 
-def meant_by_place(text: str) -> Meant | None:
-    """Return which question a reply names by its place, `None` for none or both."""
-    spoken = _spoken(answer_clauses(text[:MOST_CHARACTERS]))
-    found = [meant for meant in Meant if correction_wording(meant.value).search(spoken)]
-    return found[0] if len(found) == 1 else None
+def item_meant(text: str, earlier: Sequence[Item], current: Item) -> Item | None:
+    """Return which item a reply names, by its name or its place, and says nothing beside.
 
-
-def only_names_a_question(item: Item, text: str) -> bool:
-    """Return whether a reply says nothing beside which question is meant, and how often.
-
-    `item`: the one that it is taken to name.
+    `None` where it names none or several, or says more than which and how often.
     """
-    naming = [item_wording(item), *map(correction_wording, ("earlier", "current", "beside"))]
-    said = _FREQUENCY | {PhraseKind.FILLER, PhraseKind.YES, PhraseKind.CORRECTION}
-    for clause in answer_clauses(text[:MOST_CHARACTERS]):
-        spoken = clause.spoken
-        for wording in naming:
-            spoken = wording.sub("", spoken)
-        if any(phrase.kind not in said for phrase in phrases_in(item, " ".join(spoken.split()))):
-            return False
-    return True
-
-
-def frequencies_in(item: Item, text: str) -> tuple[Phrase, ...]:
-    """Return the frequencies and numbers of a reply."""
-    return tuple(
-        phrase
-        for clause in answer_clauses(text[:MOST_CHARACTERS])
-        for phrase in _frequencies(phrases_in(item, clause.spoken))
-    )
-
-
-class _Answer:
-    """An answer taken apart by the words that take something back."""
-
-    def __init__(self, item: Item, text: str, clauses: tuple[AnswerClause, ...]) -> None:
-        self._item = item
-        self._text = text
-        self._clauses = clauses
-        self._marks = tuple(_marks(clauses))
-        self._rest = [phrases_in(item, spoken) for spoken in _without(clauses, self._marks)]
-        first = self._first_answer()
-        self._marks_at_head = tuple(one for one in self._marks if (one.clause, one.start) < first)
-
-    @property
-    def speaks_of_another_question(self) -> bool:
-        """Whether it names another question by its place, beside a frequency."""
-        reference = correction_wording("reference")
-        is_named = any(reference.search(clause.spoken) for clause in self._clauses)
-        return is_named and self._has_answer()
-
-    def names(self, item: Item) -> bool:
-        """Whether it names an item beside the words that take something back."""
-        return any(
-            item_wording(item).search(spoken) for spoken in _without(self._clauses, self._marks)
-        )
-
-    @property
-    def is_corrected_at_head(self) -> bool:
-        """Whether it takes something back before it says anything that it could take back."""
-        return bool(self._marks_at_head) and self._has_content()
-
-    @property
-    def is_plainly_corrected_at_head(self) -> bool:
-        """Whether that is done by words that do nothing else: "wait", and not "actually"."""
-        weak = correction_wording("weak")
-        return self.is_corrected_at_head and not all(
-            weak.fullmatch(mark.words) or mark.words in _MAY_ANSWER for mark in self._marks_at_head
-        )
-
-    def start_at_head(self) -> int:
-        """Return where it goes on after the words at its head that take something back."""
-        after = self._after_head()
-        if after is None:
-            return 0
-        return after + (_start_after_bare_no(self._item, self._text[after:]) or 0)
-
-    def start_elsewhere(self) -> int | None:
-        """Return where a frequency begins after a bare no, 0 where its end takes something back."""
-        after_no = _start_after_bare_no(self._item, self._text)
-        if after_no is not None:
-            return after_no
-        return 0 if self._is_taken_back_after_an_answer() or self._has_contrast() else None
-
-    def _after_head(self) -> int | None:
-        last = self._marks_at_head[-1]
-        clause = self._clauses[last.clause]
-        if last.end < len(clause.spoken):
-            return clause.place_of(last.end)
-        return next((one.start for one in self._clauses[last.clause + 1 :]), None)
-
-    def _first_answer(self) -> tuple[int, int]:
-        """Return the clause and the character in it where it first says something to take back."""
-        marked = {(mark.clause, at) for mark in self._marks for at in range(mark.start, mark.end)}
-        for number, clause in enumerate(self._clauses):
-            at = 0
-            for phrase in phrases_in(self._item, clause.spoken):
-                is_said = phrase.kind in _ANSWERING and phrase.words not in _NO_ANSWER
-                if is_said and (number, at) not in marked:
-                    return number, at
-                at += len(phrase.words) + 1
-        return len(self._clauses), 0
-
-    def _has_answer(self) -> bool:
-        """Whether it says how often by more than a bare no."""
-        return any(
-            phrase.words not in _BARE_NO
-            for phrases in self._rest
-            for phrase in _frequencies(phrases)
-        )
-
-    def _has_content(self) -> bool:
-        """Whether something is put in the place of what is taken back, or plainly nothing is."""
-        after = self._after_head()
-        if after is not None and frequencies_in(self._item, self._text[after:]):
-            return True
-        is_weak = all(
-            correction_wording("weak").fullmatch(mark.words) for mark in self._marks_at_head
-        )
-        if is_weak or correction_wording("cannot_tell").search(_spoken(self._clauses)):
-            return False
-        kinds = {phrase.kind for phrases in self._rest for phrase in phrases}
-        says_no_more = kinds <= {PhraseKind.FILLER} and not self._clauses[-1].is_question
-        is_taken_back = any(
-            correction_wording("taken_back").search(clause.spoken) for clause in self._clauses
-        )
-        return says_no_more or is_taken_back or PhraseKind.UNCLEAR in kinds
-
-    def _has_contrast(self) -> bool:
-        """Whether it sets one frequency against another: "five days, not three"."""
-        said = [phrase for phrases in self._rest for phrase in phrases]
-        denied = [
-            after
-            for before, after in pairwise(said)
-            if before.words == "not" and _COUNT.match(after.words)
-        ]
-        return bool(denied) and len(_frequencies(said)) > len(denied)
-
-    def _is_taken_back_after_an_answer(self) -> bool:
-        """Whether a further sentence, or the end, takes back what may be an earlier answer."""
-        if not self._has_answer():
-            return False
-        last = len(self._clauses) - 1
-        for number, clause in enumerate(self._clauses):
-            found = correction_wording("after").search(clause.spoken)
-            is_at_end = found is not None and number == last and found.end() == len(clause.spoken)
-            if is_at_end or (found is not None and self._begins_sentence(number)):
-                return True
-        tail = correction_wording("tail").search(self._clauses[last].spoken)
-        return tail is not None and tail.end() == len(self._clauses[last].spoken)
-
-    def _begins_sentence(self, number: int) -> bool:
-        before = self._text[self._clauses[number - 1].end : self._clauses[number].start]
-        return number > 0 and not _SENTENCE_ENDS.isdisjoint(before)
-
-
-def _spoken(clauses: Iterable[AnswerClause]) -> str:
-    return " ".join(clause.spoken for clause in clauses)
-
-
-def _start_after_bare_no(item: Item, text: str) -> int | None:
-    """Return where the frequency begins of words such as "no, most days"."""
-    clauses = answer_clauses(text)
-    phrases = [phrase for clause in clauses for phrase in phrases_in(item, clause.spoken)]
-    said = [phrase for phrase in phrases if phrase.kind is not PhraseKind.FILLER]
-    often = [phrase for phrase in said if phrase.words not in _BARE_NO]
-    is_often = bool(often) and all(
-        phrase.kind is PhraseKind.ALWAYS
-        or (phrase.days is not None and phrase.days.low >= _LEAST_DAYS)
-        for phrase in often
-    )
-    if not is_often or said[0].words not in _BARE_NO:
+    spoken = spoken_answer(text[:MOST_CHARACTERS]).spoken
+    named = set(named_items(text, (*earlier, current)))
+    if len(earlier) == 1 and wording("question", "earlier").search(spoken):
+        named.add(earlier[0])
+    if wording("question", "current").search(spoken):
+        named.add(current)
+    if len(named) != 1:
         return None
-    first = often[0].words
-    return next(
-        clause.place_of(clause.spoken.find(first)) for clause in clauses if first in clause.spoken
+    (item,) = named
+    places = (wording("question", key) for key in ("earlier", "current", "beside"))
+    for naming in (_names(item), *places):
+        spoken = naming.sub(" ", spoken)
+    says_more = any(
+        unknown(clause.around(), "filler", "yes", "correction") for clause in clauses_of(spoken)
     )
+    return None if says_more else item
 
 
-def _marks(clauses: tuple[AnswerClause, ...]) -> Iterator[_Mark]:
-    for number, clause in enumerate(clauses):
-        for found in correction_wording("head").finditer(clause.spoken):
-            yield _Mark(clause=number, start=found.start(), end=found.end(), words=found[0])
+def _is_replaced(asked: Item, withdrawn: Withdrawn, after: str) -> bool:
+    """Whether another answer follows: "about sleep, I was wrong. Three days."."""
+    return not named_items(after, [asked]) and _has_score(read_answer(withdrawn.item, after))
 
 
-def _without(clauses: tuple[AnswerClause, ...], marks: tuple[_Mark, ...]) -> list[str]:
-    """Return the words of the clauses without those that take something back."""
-    left = [clause.spoken for clause in clauses]
-    for mark in reversed(marks):
-        spoken = left[mark.clause]
-        left[mark.clause] = f"{spoken[: mark.start]} {spoken[mark.end :]}"
-    return [" ".join(spoken.split()) for spoken in left]
+def _takes_back_all(text: str, read: AnswerReading | None, withdrawn: Withdrawn) -> bool:
+    """Whether nothing is said of the item, or only what is taken back: "I said five, wrongly"."""
+    if read is None or read.quote is None or not _has_score(read):
+        return True
+    is_wrong = _WRONG.search(text, read.quote.end, withdrawn.end) is not None
+    is_told = _TOLD.search(text[: read.quote.end]) is not None
+    return withdrawn.start <= read.quote.start and (is_wrong or is_told)
 
 
-def _frequencies(phrases: Iterable[Phrase]) -> tuple[Phrase, ...]:
-    return tuple(phrase for phrase in phrases if phrase.kind in _FREQUENCY)
+def _has_score(read: AnswerReading | None) -> bool:
+    return read is not None and read.kind in {ReadingKind.ANCHOR, ReadingKind.READ}
+
+
+def _placed(asked: Item, answer: SpokenAnswer, earlier: Sequence[Item]) -> list[Withdrawn]:
+    """Return the answer that a sentence takes back by its place: "the first one was wrong"."""
+    places = dict(zip(("before", "two_before"), reversed(earlier), strict=False))
+    if earlier:
+        places["first"] = min(earlier, key=list(Item).index)
+    found = []
+    for sentence in _SENTENCE.finditer(answer.spoken):
+        mark = wording("takes_back", "beside_place").search(answer.spoken, *sentence.span())
+        named = next(
+            (
+                item
+                for place, item in reversed(places.items())
+                if wording("question", place).search(answer.spoken, *sentence.span())
+            ),
+            None,
+        )
+        if mark is not None and named is not None and not _names(asked).search(sentence[0]):
+            words = answer.quote(
+                sentence.start() + len(sentence[0]) - len(sentence[0].lstrip()), sentence.end()
+            )
+            found.append(
+                Withdrawn(item=named, start=words.start, end=_line_end(answer.text, words.end))
+            )
+    return found
+
+
+def _line_end(text: str, end: int) -> int:
+    """Return the end of a message that was sent as its own line, else that of the sentence."""
+    is_own_line = "\n" in text[:end]
+    line = text.find("\n", end)
+    stop = _STOPS.match(text, end)
+    if is_own_line:
+        return len(text) if line < 0 else line
+    return stop.end() if stop else end
+
+
+def _withdrawn(answer: SpokenAnswer, items: Sequence[Item]) -> Iterator[Withdrawn]:
+    clauses = clauses_of(answer.spoken)
+    for sentence in _SENTENCE.finditer(answer.spoken):
+        marks = (wording("takes_back", key) for key in ("answer", "told"))
+        found = (one.search(answer.spoken, *sentence.span()) for one in marks)
+        mark = next((one for one in found if one), None)
+        for item in items if mark else ():
+            name = _names(item).search(answer.spoken, *sentence.span())
+            if mark is None or name is None:
+                continue
+            first, last = min(mark.start(), name.start()), max(mark.end(), name.end())
+            before = [one for one in clauses if one.end <= first]
+            touched = [one for one in clauses if one.end > first and one.start < last]
+            start = answer.quote(before[-1].start, before[-1].end).end if before else 0
+            end = answer.quote(touched[0].start, touched[-1].end).end
+            stop = _STOPS.match(answer.text, end)
+            yield Withdrawn(item=item, start=start, end=stop.end() if stop else end)
+
+
+@cache
+def _names(item: Item) -> re.Pattern[str]:
+    return whole_words(alternatives([*table("names")[item.value], *table("called")[item.value]]))
+
+
+def _at_head(answer: SpokenAnswer, said: Sequence[Expression]) -> TakenBack | None:
+    """Return how an answer takes something back before it says anything to take back."""
+    spoken, first = answer.spoken, said[0].start if said else len(answer.spoken)
+    marks = [
+        (key, mark)
+        for key in ("whole", "plain", "weak")
+        for mark in wording("takes_back", key).finditer(spoken, 0, first)
+    ]
+    if not marks or not _is_bare(spoken[: min(mark.start() for _, mark in marks)]):
+        return None
+    keys, end = {key for key, _ in marks}, max(mark.end() for _, mark in marks)
+    is_plain = keys != {"weak"}
+    is_said = bool(said) and (is_plain or said[0].manner is not Manner.VAGUE)
+    if not (is_said or "whole" in keys):
+        return None
+    no = wording("takes_back", "bare_no").match(spoken, _word_from(spoken, end))
+    return TakenBack(start=_typed(answer, no.end() if no else end), is_plain=is_plain)
+
+
+def _after_bare_no(answer: SpokenAnswer, said: Sequence[Expression]) -> int | None:
+    """Return where the frequency begins of words such as "no, most days"."""
+    is_often = said and all(
+        one.manner is not Manner.VAGUE and one.days.low >= _LEAST_DAYS for one in said
+    )
+    begins_so = wording("takes_back", "bare_no").match(answer.spoken)
+    if not is_often or not begins_so or has(answer.spoken, "correction"):
+        return None
+    return _typed(answer, said[0].start) if _is_bare(answer.spoken) else None
+
+
+def _is_bare(spoken: str) -> bool:
+    """Whether words say nothing beside how often and no."""
+    without_no = wording("takes_back", "bare_no").sub(" ", spoken)
+    return not any(unknown(one.around(), "filler") for one in clauses_of(without_no))
+
+
+def _is_taken_back_at_end(answer: SpokenAnswer, said: Sequence[Expression]) -> bool:
+    """Whether an answer ends with taking back what may be an earlier one: "three days, sorry"."""
+    ends = wording("takes_back", "after").finditer(answer.spoken, said[-1].end) if said else ()
+    return any(_word_from(answer.spoken, one.end()) == len(answer.spoken) for one in ends)
+
+
+def _has_contrast(answer: SpokenAnswer, said: Sequence[Expression]) -> bool:
+    """Whether it sets one frequency against a count: "five days, not three"."""
+    denied = [
+        one
+        for one in said
+        if one.manner in _COUNTED
+        and one.days.low >= _LEAST_DAYS
+        and not NAMED.search(answer.spoken, one.start, one.end)
+        and answer.spoken[: one.start].endswith(("not ", "not on "))
+    ]
+    return 0 < len(denied) < len(said)
+
+
+def _typed(answer: SpokenAnswer, at: int) -> int:
+    """Return where in the typed text the first word stands from a character of the spoken on."""
+    first = _word_from(answer.spoken, at)
+    return answer.quote(first, first + 1).start if first < len(answer.spoken) else 0
+
+
+def _word_from(spoken: str, at: int) -> int:
+    found = _WORD.search(spoken, at)
+    return found.start() if found else len(spoken)

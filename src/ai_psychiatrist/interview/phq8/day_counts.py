@@ -22,6 +22,10 @@ class Days:
         """Return what both leave open."""
         return type(self)(low=max(self.low, other.low), high=min(self.high, other.high))
 
+    def plus(self, other: "Days") -> Self:
+        """Return the days of both, which are different ones."""
+        return type(self)(low=self.low + other.low, high=self.high + other.high)
+
     def or_else(self, other: "Days") -> Self:
         """Return what one of both leaves open."""
         return type(self)(low=min(self.low, other.low), high=max(self.high, other.high))
@@ -37,14 +41,7 @@ class Days:
 
 ALL: Final = Days(low=0, high=14)
 NO_DAY: Final = Days(low=0, high=0)
-SEVERAL: Final = Days(low=2, high=6)
-MORE_THAN_HALF: Final = Days(low=7, high=11)
-NEARLY_EVERY_DAY: Final = Days(low=12, high=14)
 EVERY_DAY: Final = Days(low=14, high=14)
-AT_MOST_SEVERAL: Final = Days(low=1, high=6)
-NOT_EVERY_DAY: Final = Days(low=1, high=13)
-ANY_DAY: Final = Days(low=1, high=14)
-"""There were such days, and nothing says how many."""
 
 
 def _score(days: int) -> int:

@@ -1,13 +1,23 @@
 """Words that say of a difficulty that it was there or not, without how often."""
 
 import re
+from functools import cache
 from typing import Final
 
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.phq8.beside import TWO_SIDED, is_well_said, signs
 from ai_psychiatrist.interview.phq8.clauses import has, unknown, without
-from ai_psychiatrist.interview.phq8.reading_words import names, own_symptom, symptom, wording
+from ai_psychiatrist.interview.phq8.reading_words import (
+    alternatives,
+    names,
+    own_symptom,
+    symptom,
+    table,
+    whole_words,
+    wording,
+)
 
+TWO_SIDED: Final = frozenset({Item.SLEEP, Item.APPETITE, Item.MOVING})
+"""Too much and too little: who denies the one says nothing of the other."""
 _OF_SOMETHING_ELSE: Final = (
     "condition",
     "other_time",
@@ -18,12 +28,19 @@ _OF_SOMETHING_ELSE: Final = (
     "activity",
 )
 
+_NEITHER: Final = re.compile(r"(?<!\S)neither .+ nor ")
+_PLAIN_NO: Final = frozenset({"no", "nope", "nah", "no no"})
 _LEADING_NO: Final = re.compile(r"(?:nah|nope|no|naw|nay) ")
 
 
 def is_no(words: str) -> bool:
     """Return whether words say no, and nothing else."""
     return has(words, "no") and not unknown(words, "no", "filler")
+
+
+def is_plain_no(words: str) -> bool:
+    """Return whether words are a "no" alone, which may take back what was said before it."""
+    return words in _PLAIN_NO
 
 
 def is_trouble(item: Item, around: str) -> bool:
@@ -52,6 +69,48 @@ def _is_well(item: Item, around: str) -> bool:
     if symptom(item).search(said) or not is_well_said(item, around):
         return False
     if own_symptom(item).search(around):
+        if _NEITHER.search(around):
+            return True
         return item not in TWO_SIDED and not has(around, "degree")
     is_own = names(item).search(around) or wording("well", item.value).search(around)
     return is_own is not None and (has(said, "well") or has(around, "first_person"))
+
+
+def is_well_alone(around: str) -> bool:
+    """Return whether words only say that all was well, of whatever is asked about."""
+    return has(around, "well") and not unknown(around, "well", "filler", "no", "correction")
+
+
+def is_well_said(item: Item, words: str) -> bool:
+    """Return whether words say that all was well."""
+    said = signs(item, words)
+    return (
+        has(said, "well")
+        or has(said, "able")
+        or wording("well", item.value).search(said) is not None
+    )
+
+
+def signs(item: Item, around: str) -> str:
+    """Return words in which what is denied stands for its opposite: "not tired" for "fine"."""
+    around = wording("beside", "poor_state").sub(" bad ", around)
+    words = wording("beside", "no_trouble").sub(" fine ", without(around, "well_aside"))
+    words = _well_denied(item).sub(" bad ", words)
+    return _trouble_denied(item).sub(" fine ", words)
+
+
+@cache
+def _well_denied(item: Item) -> re.Pattern[str]:
+    well = alternatives(
+        [*table("beside")["well"], *table("beside")["able"], *table("well")[item.value]]
+    )
+    return whole_words(rf"{_no()} (?:(?!and |but |so |because )[^\s§¤¶,]+ ){{0,5}}?{well}")
+
+
+@cache
+def _trouble_denied(item: Item) -> re.Pattern[str]:
+    return whole_words(rf"{_no()} (?:[^\s§¤¶,]+ ){{0,3}}?{symptom(item).pattern}")
+
+
+def _no() -> str:
+    return alternatives(table("beside")["not"])

@@ -54,6 +54,9 @@ _Reader: TypeAlias = Callable[[re.Match[str]], Days | None]
 
 _WEEKDAY: Final = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day")
 _DAY: Final = re.compile(r"day|night|morning|evening|afternoon")
+_TOTAL: Final = re.compile(r"(?:so|thats|makes it|making it|which is) ")
+_FEW: Final = re.compile(r"\b(?:few|several|couple|handful)\b")
+"""They count days of whatever time."""
 _LONGEST_WEEK: Final = 40
 _FRACTIONS: Final = {
     "half": 2,
@@ -138,6 +141,8 @@ def _with_week(spoken: str, one: Expression) -> Expression:
     """Return an expression with the week that is named right after it, or right before."""
     after = _part("of_one_week").match(spoken, one.end + 1)
     before = _part("week_before").search(spoken[max(0, one.start - _LONGEST_WEEK) : one.start])
+    if _TOTAL.match(spoken, one.start):
+        before = None
     named = after or before
     if named is None:
         return one
@@ -146,6 +151,8 @@ def _with_week(spoken: str, one: Expression) -> Expression:
         manner = Manner.COUNTED
     elif _WEEKDAY.search(spoken, one.start, one.end):
         manner, days = Manner.COUNTED, Days(low=days.high // 2, high=days.high // 2)
+    elif manner is Manner.SHARE and _FEW.search(spoken, one.start, one.end):
+        days = Days(low=days.low, high=min(days.high, ALL.high // 2))
     elif manner in {Manner.SHARE, Manner.LOOSE} and "seven" not in spoken[one.start : one.end]:
         days = Days(low=ceil(days.low / 2), high=floor(days.high / 2))
     week = _week_of(named)
@@ -165,6 +172,9 @@ def _week_of(named: re.Match[str]) -> str:
 def _counted(found: re.Match[str]) -> Days | None:
     said = {name: word for name, word in found.groupdict().items() if word}
     low = _number(said["low"])
+    if low > ALL.high and not _DAY.search(found[0]):
+        # "Which is 58."
+        return None
     high = _number(said.get("high", said["low"]))
     if low > high:
         return Days(low=high, high=low)
@@ -207,6 +217,9 @@ def _bounded(bound: str, low: int, high: int, most: int) -> tuple[int, int]:
     }:
         is_near = bound in {"just under", "nearly", "almost"}
         return (low - 1 if is_near else 0), high - 1
+    if bound in {"tops", "max", "maximum", "if that"}:
+        # Who says so means about as many.
+        return max(low - 1, 0) if low == high else low, high
     return (0 if bound else low), high
 
 

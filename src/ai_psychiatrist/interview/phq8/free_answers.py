@@ -8,10 +8,11 @@ from typing import Final
 
 from ai_psychiatrist.domain.interview_items import Unclear
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.interview.phq8.answer_parts import AnswerParts
 from ai_psychiatrist.interview.phq8.clauses import pauses, unknown
 from ai_psychiatrist.interview.phq8.reading_words import wording
 from ai_psychiatrist.interview.phq8.readings import AnswerReading, ReadingKind
-from ai_psychiatrist.interview.phq8.settling import AnswerTaken
+from ai_psychiatrist.interview.phq8.settling import Settlement
 from ai_psychiatrist.interview.phq8.spoken_answer import spoken_answer
 from ai_psychiatrist.services.language.concepts import is_instruction
 
@@ -51,11 +52,11 @@ def readings_by_item(asked: Item, text: str) -> dict[Item, AnswerReading]:
         return {asked: _UNREADABLE}
     if is_instruction(text):
         return {asked: AnswerReading(kind=ReadingKind.UNCLEAR, unclear=Unclear.VAGUE)}
-    taken = AnswerTaken(asked, answer)
-    if taken.is_too_much:
+    parts = AnswerParts(asked, answer)
+    if parts.has_too_many_expressions:
         return {asked: AnswerReading(kind=ReadingKind.UNCLEAR, unclear=Unclear.TWO_VALUES)}
-    read = {item: taken.reading(item) for item in taken.items}
-    if is_refusal(text) and not taken.has_frequency:
+    read = {item: Settlement(parts, item).reading() for item in parts.items}
+    if is_refusal(text) and not parts.found:
         # "No, I don't want to answer" denies nothing.
         read[asked] = AnswerReading(kind=ReadingKind.NONE)
     return read

@@ -10,6 +10,7 @@ from typing import Any, Final
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.services.language.frequency import NUMBERS
 
+_FILES: Final = ("reading.toml", "corrections.toml")
 _GROUP: Final = re.compile(r"\((?!\?)")
 _PART: Final = re.compile(r"\{([a-z_]+)\}")
 
@@ -40,7 +41,7 @@ def alternatives(wordings: Iterable[str]) -> str:
 
 def expression_of(wording: str) -> str:
     """Return the expression of a wording, with its parts in the place of their names."""
-    written = _GROUP.sub("(?:", wording)
+    written = _GROUP.sub("(?:", wording.replace("'", ""))
     return _PART.sub(lambda found: _part(found[1]), written)
 
 
@@ -59,7 +60,7 @@ def own_symptom(item: Item) -> re.Pattern[str]:
 @cache
 def names(item: Item) -> re.Pattern[str]:
     """Return the words that speak of an item and of no other."""
-    return wording("names", item.value)
+    return whole_words(f"{alternatives(table('names')[item.value])}s?")
 
 
 @cache
@@ -79,5 +80,6 @@ def _parts() -> Mapping[str, str]:
 
 @cache
 def _tables() -> Mapping[str, Any]:
-    source = resources.files(__package__).joinpath("reading.toml").read_text(encoding="utf-8")
-    return tomllib.loads(source)
+    folder = resources.files(__package__)
+    read = (tomllib.loads(folder.joinpath(name).read_text(encoding="utf-8")) for name in _FILES)
+    return {name: words for tables in read for name, words in tables.items()}

@@ -27,7 +27,7 @@ class AnswerReading:
 
     kind: ReadingKind
     score: int | None = None
-    """0–3, with `ANCHOR` and `READ`; with `OPTION_NUMBER` the score if days are meant."""
+    """0–3, with `ANCHOR` and `READ`; with `UNCLEAR` the likeliest one, to be asked about."""
     quote: AnswerQuote | None = None
     """The words that carry it, or that are not clear."""
     unclear: Unclear | None = None

@@ -37,12 +37,19 @@ _SIGNS: Final = {
 _DRAWN_OUT: Final = re.compile(r"([^\W\d])\1{2,}")
 """As in "everyyy"."""
 _ANSWERING_SIGNS: Final = frozenset("👍👎👌✅❌💯")
+_LAUGHTER: Final = frozenset("lol lmao haha hahaha ha hehe xd".split())
+"""Between two things that are said, like a picture; both stand for a pause."""
+_LAST_LETTER: Final = "\u2190"
 _WHOLE: Final = 7
 """From this on the second of two numbers may be what the first is a part of."""
 _SHORT: Final = 4
 _LONG: Final = 6
 """From this many letters on any one letter may be wrong or too much."""
 _ANSWERS: Final = frozenset("no nope nah none never yes yeah yep".split())
+_NO: Final = frozenset("no nope nah".split())
+_AFTER_NO: Final = frozenset("not none never nothing only well just 0 zero".split())
+_SITTING: Final = frozenset(["", *"i we he she they just".split()])
+"""After these, or at the beginning, "sat" is no Saturday."""
 _GOES_ON: Final = frozenset("every each single nearly bloody damn the".split())
 _NO_NUMBER: Final = frozenset("0 zero".split())
 _AFTER_A_NUMBER: Final = re.compile(
@@ -76,29 +83,56 @@ class SpokenAnswer:
 
 def spoken_answer(text: str) -> SpokenAnswer:
     """Take an answer apart; without any word or number `spoken` holds none either."""
-    words: list[str] = []
-    places: list[tuple[int, int, int]] = []
-    length = 0
+    said = _WordsSoFar()
     for token in _TOKEN.finditer(text):
         for word in _words(token).split():
-            if words and words[-1] in _GOES_ON and word in _STOPS:
-                # "Every. Single. Day."
-                continue
-            if words and (words[-1], word) == ("no", "one"):
-                words[-1], length = "nobody", places[-1][0] + len("nobody ")
-                places[-1] = (*places[-1][:2], token.end())
-                continue
-            is_thing = word.isalpha() and not _AFTER_A_NUMBER.fullmatch(word)
-            if words and words[-1] in _NO_NUMBER and is_thing:
-                # "Zero energy" counts no days.
-                words[-1] = "no"
-                length = places[-1][0] + len("no ")
-            is_new = words and (words[-1] in _ANSWERS or words[-3:] == ["not", "at", "all"])
-            for said in (",", word) if is_new and word in _OWN else (word,):
-                words.append(said)
-                places.append((length, *token.span()))
-                length += len(said) + 1
-    return SpokenAnswer(text=text, spoken=" ".join(words), places=tuple(places))
+            said.take(word, token)
+    return SpokenAnswer(text=text, spoken=" ".join(said.words), places=tuple(said.places))
+
+
+class _WordsSoFar:
+    """Words one after the other; some change the one before, or begin something new after it."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self.places: list[tuple[int, int, int]] = []
+
+    def take(self, word: str, token: re.Match[str]) -> None:
+        """Take the next word, which stands for a token or for a part of one."""
+        last = self.words[-1] if self.words else ""
+        if last in _GOES_ON and word in _STOPS:
+            # "Every. Single. Day."
+            return
+        if (last, word) == ("no", "one"):
+            self.words[-1] = "nobody"
+            self.places[-1] = (*self.places[-1][:2], token.end())
+            return
+        if last in _NO_NUMBER and word.isalpha() and not _AFTER_A_NUMBER.fullmatch(word):
+            # "Zero energy" counts no days.
+            self.words[-1] = "no"
+        said = _unabbreviated(word, token[0].casefold(), last)
+        if said in self._beginnings():
+            self._add(",", token)
+        self._add(said, token)
+
+    def _add(self, word: str, token: re.Match[str]) -> None:
+        start = self.places[-1][0] + len(self.words[-1]) + 1 if self.words else 0
+        self.words.append(word)
+        self.places.append((start, *token.span()))
+
+    def _beginnings(self) -> frozenset[str]:
+        """Return the words that would begin something new here."""
+        if self.words and self.words[-1] in _NO:
+            return _OWN | _AFTER_NO
+        is_answered = self.words and self.words[-1] in _ANSWERS
+        return _OWN if is_answered or self.words[-3:] == ["not", "at", "all"] else frozenset()
+
+
+def _unabbreviated(word: str, typed: str, last: str) -> str:
+    """Return "sun" and "sat" as they were typed where the words before make them no days."""
+    is_sun = word == "sunday" and typed == "sun" and last == "the"
+    is_sat = word == "saturday" and typed == "sat" and last in _SITTING
+    return typed if is_sun or is_sat else word
 
 
 def _words(token: re.Match[str]) -> str:
@@ -109,7 +143,9 @@ def _words(token: re.Match[str]) -> str:
         case "pair":
             words = _pair(typed)
         case "one":
-            words = f"{typed[:-1].casefold()} one"
+            is_of = token.string[token.end() :].lstrip().casefold().startswith("of ")
+            words = f"{typed[:-1].casefold()}{' one' if is_of else 'one'}"
+            words = "nobody" if words == "noone" else words
         case "always":
             words = "constantly"
         case "span":
@@ -121,8 +157,10 @@ def _words(token: re.Match[str]) -> str:
             words = "and"
         case "sign":
             is_said = typed.isalnum() or typed in _ANSWERING_SIGNS
-            words = _SIGNS.get(typed, typed if is_said else "")
+            words = _SIGNS.get(typed, typed if is_said else "," if typed > _LAST_LETTER else "")
         case _:
+            if typed.casefold() in _LAUGHTER:
+                return ","
             word = _DRAWN_OUT.sub(r"\1", re.sub(r"['’ʼ`´]", "", typed.casefold()))
             words = _misspelt().get(word, word)
     return words

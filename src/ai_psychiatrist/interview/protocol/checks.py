@@ -8,16 +8,24 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.domain.risk import READ_LANGUAGE
+from ai_psychiatrist.interview.protocol.conversation import Conversation, Review
 from ai_psychiatrist.interview.protocol.leading import leading_words
 from ai_psychiatrist.interview.protocol.page import PageTexts
 from ai_psychiatrist.interview.protocol.placeholders import check_no_places, check_places
-from ai_psychiatrist.interview.protocol.records import LEAST_THRESHOLD, MOST_THRESHOLD, ProtocolKind
+from ai_psychiatrist.interview.protocol.records import (
+    LEAST_THRESHOLD,
+    MOST_THRESHOLD,
+    AnswerPolicy,
+    ProtocolKind,
+    Safety,
+)
 from ai_psychiatrist.validation.config.document import Document
 from ai_psychiatrist.validation.config.problem import KeyPath, dotted
 from ai_psychiatrist.validation.expressions import ExpressionRefused, compile_expression
 from ai_psychiatrist.validation.nearest import did_you_mean
 
-_PLACE: Final = "anchor"
+_CONFIRMATION_PLACES: Final = ("anchor", "item", "words")
 _CORRECTION_PLACES: Final[Mapping[str, Sequence[str]]] = {
     "question": ("earlier", "current"),
     "earlier": ("item",),
@@ -32,8 +40,9 @@ _CONVERSATION_PLACES: Final[Mapping[tuple[str | type, ...], Sequence[str]]] = {
     ("stop", str): (),
     ("once_more", str): ("item",),
     ("choose",): (),
-    ("days",): ("days",),
-    ("noted_of",): ("item", "anchor"),
+    ("days",): ("days", "item"),
+    ("unread",): (),
+    ("joined",): (),
     ("reopened",): ("item",),
     ("unclear", str): ("found",),
     ("explanations", str): _COUNTED,
@@ -43,9 +52,11 @@ _CONVERSATION_PLACES: Final[Mapping[tuple[str | type, ...], Sequence[str]]] = {
     ("review", "change"): ("item",),
 }
 """What may stand in braces in the sentences of a conversation."""
-_SHOWN: Final = (("days",), ("noted_of",), ("review", "question"), ("review", "line"))
+_SHOWN: Final = (("days",), ("review", "question"), ("review", "line"))
 """Sentences that show the person what is to count: without their places nothing could be denied."""
 _PERIOD: Final = re.compile(r"\b(?:two weeks|fortnight|(?:14|fourteen) (?:days|nights))\b")
+_NO_QUESTIONS: Final = frozenset({"name", "explanation"})
+"""Texts of an item that are none."""
 _WORD: Final = re.compile(r"\w+")
 _NO_CONFIDENCE: Final = "an item is answered or it is not; there is no confidence to reach"
 _MEANINGLESS: Final[Mapping[ProtocolKind, Mapping[tuple[str, ...], str]]] = {
@@ -62,6 +73,7 @@ _MEANINGLESS: Final[Mapping[ProtocolKind, Mapping[tuple[str, ...], str]]] = {
         ("answers", "confirmation"): "only answers about items are taken for a frequency",
         ("answers", "correction"): "only answers about items are scored",
         ("conversation", "review"): "only answers about items are noted by item",
+        ("period",): "only questions about items count days",
         ("stop", "max_asks"): "how often a goal is asked about is the model's choice",
     },
 }
@@ -92,6 +104,7 @@ def check_protocol(document: Document) -> None:
     inputs = {str(key): value for (_, key), value in _found(document, "inputs", str)}
     _check_sentences(document, inputs)
     _check_page(document)
+    _check_language(document)
     _check_wordings(document)
     _check_options(document)
     _check_rules(document, inputs)
@@ -151,7 +164,8 @@ def _check_end(document: Document, kind: ProtocolKind) -> None:
 
 def _check_sentences(document: Document, inputs: Collection[str]) -> None:
     for location, text in _texts(document, "texts", str):
-        check_places(document, location, text, inputs)
+        counted = ["of"] if location[-1] == "introduction" else []
+        check_places(document, location, text, [*inputs, *counted])
         _check_leading(document, location, text)
     for location, text in (
         *_texts(document, "safety", str),
@@ -160,11 +174,10 @@ def _check_sentences(document: Document, inputs: Collection[str]) -> None:
         check_no_places(document, location, text, what="the text of a safety hold")
     _check_conversation(document)
     for location, text in _texts(document, "answers", "confirmation", "question"):
-        check_places(document, location, text, [_PLACE])
+        check_places(document, location, text, _CONFIRMATION_PLACES)
         _check_question(document, location, text)
-        if f"{{{_PLACE}}}" not in text:
-            document.error(location, "no_place", f"the question has no place {{{_PLACE}}}")
-
+        # Without what is to count nothing could be denied.
+        _check_all_places(document, location, text, _CONFIRMATION_PLACES[:1])
     for key, places in _CORRECTION_PLACES.items():
         for location, text in _texts(document, "answers", "correction", key):
             check_places(document, location, text, places)
@@ -198,26 +211,55 @@ def _check_page(document: Document) -> None:
             check_places(document, location, text, _COUNTED)
         else:
             check_no_places(document, location, text, what="a text of the page")
+
+
+def _check_language(document: Document) -> None:
+    """Report texts that stay in English beside questions in another language."""
+    is_reviewed = _found(document, "conversation", "review")
+    conversation = Conversation(review=Review()) if is_reviewed else Conversation()
+    said = {
+        "conversation": conversation.model_dump(mode="json"),
+        "answers": AnswerPolicy(max_length=1).model_dump(mode="json"),
+        "safety": Safety(hold="-").model_dump(mode="json", exclude={"danger"}),
+        "page": PageTexts().model_dump(mode="json"),
+    }
+    if ProtocolKind.GOALS in (kind for _, kind in _texts(document, "kind")):
+        del said["answers"]
     for location, language in _texts(document, "page", "language"):
-        given = {str(key) for (_, key), _ in _found(document, "page", str)}
-        missing = [name for name in PageTexts.model_fields if name not in given]
-        if missing and language.partition("-")[0].casefold() != "en":
-            listed = ", ".join(missing)
-            message = f"texts of the page that are not given here stay English: {listed}"
-            document.warn(location, "page_not_whole", message)
+        given = document.value
+        if language.partition("-")[0].casefold() != READ_LANGUAGE and isinstance(given, dict):
+            left = ", ".join(_left_out(said, given))
+            if left:
+                message = f"texts that are not given here stay English: {left}"
+                document.warn(location, "texts_not_whole", message)
+
+
+def _left_out(said: Mapping[str, object], given: Mapping[object, object]) -> Iterator[str]:
+    """Yield which texts that have a default are not given."""
+    for key, text in said.items():
+        inside = given.get(key)
+        if isinstance(text, dict):
+            more = _left_out(text, inside if isinstance(inside, dict) else {})
+            yield from (f"{key}.{name}" for name in more)
+        elif isinstance(text, str) and inside is None:
+            yield key
 
 
 def _check_wordings(document: Document) -> None:
     """Report questions about items that cannot be asked, or are asked already."""
     seen: dict[tuple[str, ...], KeyPath] = {}
+    named = [text.casefold() for _, text in _texts(document, "period", int)]
     for location, text in _texts(document, "items", str, str):
         check_no_places(document, location, text, what="a question")
-        if location[-1] == "explanation":
+        if location[-1] in _NO_QUESTIONS:
             _check_leading(document, location, text)
             continue
         _check_question(document, location, text)
-        if _PERIOD.search(text.casefold()) is None:
-            document.error(location, "no_period", "the question does not name the last two weeks")
+        folded = text.casefold()
+        if not (any(one in folded for one in named) if named else _PERIOD.search(folded)):
+            message = "the question does not name the last two weeks"
+            cure = "in another language say in `period` what they are called"
+            document.error(location, "no_period", message if named else f"{message}; {cure}")
         words = tuple(_WORD.findall(text.casefold()))
         if words in seen:
             message = f"the same words are asked at {dotted(seen[words])}"

@@ -46,7 +46,10 @@ _EXPLANATIONS: Final = {
         "and work count as well."
     ),
     Topic.MEANING: "There is no exact definition; what counts is how you see it yourself.",
-    Topic.OTHER: "I cannot answer that. Please ask whoever invited you to this interview.",
+    Topic.OTHER: (
+        "I can only ask about the last two weeks. For anything else, please ask whoever invited "
+        "you to this interview."
+    ),
 }
 
 
@@ -68,7 +71,7 @@ class Review(Section):
     line: Wording = "{item}: {answer}"
     said: Wording = "(you said: “{words}”)"
     none: Wording = "no answer"
-    agree: Wording = "No, it is right so"
+    agree: Wording = "No, this is right"
     change: Wording = "Change: {item}"
     which: Wording = "Which of them would you like to change? Please name it."
 
@@ -84,9 +87,10 @@ class Conversation(Section):
         question="You preferred not to answer one question: {item}. May I ask it once more?"
     )
     choose: Wording = "Which of these four comes closest for the last two weeks?"
-    days: Wording = "Do you mean {days} of the 14 days?"
-    noted_of: Wording = "{item}: I have noted {anchor}. Is that right?"
-    """What was said of an item that was not asked about, or of one that was answered before."""
+    days: Wording = "For {item}, do you mean {days} of the 14 days?"
+    unread: Wording = "I could not read that. Please choose one of the answers that I offer."
+    joined: Wording = "and"
+    """Stands between two quotes of the person."""
     reopened: Wording = "Let us go back to one question: {item}."
     unclear: Annotated[dict[Unclear, Wording], AfterValidator(_unclear)] = Field(
         default_factory=lambda: dict(_UNCLEAR)

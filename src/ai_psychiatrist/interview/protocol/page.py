@@ -57,4 +57,9 @@ class PageTexts(Section):
     stop_agree: Wording = "Yes, finish now"
     stop_disagree: Wording = "No, go on"
     over: Wording = "You can close this page now."
+    held: Wording = (
+        "You can close this page now. If the questions can go on later, they appear here: on this "
+        "page, or when you open it again with the same browser."
+    )
+    """Said where an interview is held, until it is reopened."""
     help: Wording = "Help at once"

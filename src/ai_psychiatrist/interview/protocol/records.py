@@ -7,6 +7,7 @@ from typing import Annotated, Final, Literal, Self, TypeAlias
 from pydantic import AfterValidator, Field, PlainValidator, PrivateAttr, Strict, model_validator
 
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, Item
+from ai_psychiatrist.domain.risk import READ_LANGUAGE
 from ai_psychiatrist.interview.protocol.conversation import Conversation, YesOrNo
 from ai_psychiatrist.interview.protocol.page import PageTexts
 from ai_psychiatrist.interview.protocol.section import Section, Wording, between, out_of_range
@@ -135,20 +136,21 @@ def _by_score(anchors: tuple[Anchor, ...]) -> tuple[Anchor, ...]:
     return tuple(found)
 
 
-class Confirmation(Section):
+class Confirmation(YesOrNo):
     """How a person is asked whether an unclear answer was understood rightly."""
 
-    question: Wording = "I noted: {anchor}. Is that right?"
-    """`{anchor}` stands for the wording of the anchor that the answer was taken for."""
-    agree: Wording = "Yes"
-    disagree: Wording = "No"
+    question: Wording = "You said “{words}”. For {item} I noted: {anchor}. Is that right?"
+    """`{words}` stands for the person's own, `{item}` for the name of the item, `{anchor}` for the
+    wording of the anchor that the words were taken for."""
+    agree: Wording = "Yes, that is right"
+    disagree: Wording = "No, that is not right"
 
 
 class CorrectionPolicy(Section):
     """How a person is asked which question an answer is about that may correct an earlier one."""
 
     question: Wording = "I want to be sure which question you mean: {earlier}, or {current}?"
-    """`{earlier}` and `{current}` stand for short names of items."""
+    """`{earlier}` and `{current}` stand for names of items."""
     earlier: Wording = "An earlier question: {item}"
     current: Wording = "The question just asked: {item}"
     again: Wording = "Please ask me again"
@@ -175,6 +177,8 @@ class AnswerPolicy(Section):
 class Stem(Section):
     """An item in three wordings; each counts the days on which the difficulty was there."""
 
+    name: Wording
+    """As it stands in the midst of a sentence."""
     question: Wording
     clarifying: Wording
     """Put after an answer that can be read in two ways."""
@@ -273,6 +277,8 @@ class InterviewProtocol(Section):
     page: PageTexts = PageTexts()
     goals: Goals | None = None
     """`None` in a protocol of items, whose goals are the unknown items."""
+    period: Names = ()
+    """How a language other than English calls the last two weeks: each question has one of it."""
     items: dict[Item, Stem] = Field(default_factory=dict)
     """All eight in a protocol of items, else empty."""
     answers: AnswerPolicy
@@ -303,6 +309,11 @@ class InterviewProtocol(Section):
     def guidelines(self) -> Mapping[AgentVerb, str]:
         """The text of each agent's guidelines."""
         return self._guidelines
+
+    @property
+    def reads_answers(self) -> bool:
+        """Whether answers in free words are in the language that the rules read."""
+        return self.page.language.partition("-")[0].casefold() == READ_LANGUAGE
 
     @property
     def needs_model(self) -> bool:

@@ -11,7 +11,6 @@ from ai_psychiatrist.domain.review import ReviewRow
 from ai_psychiatrist.results.fhir import elements as codes
 from ai_psychiatrist.results.fhir.elements import (
     Element,
-    about,
     answer_of,
     asserted_by_software,
     reference,
@@ -76,7 +75,7 @@ def _questionnaire_response(source: Source) -> tuple[str, Element]:
         **label,
         "questionnaire": codes.QUESTIONNAIRE,
         "status": "in-progress",
-        **about(source.wanted.subject),
+        **source.about,
         "author": reference(source.device if source.rated is None else source.rated.url),
         "item": list(_questions(source)),
     }

@@ -26,6 +26,7 @@ OWN_DANGER: Final = "urn:ai-psychiatrist:code:danger-level"
 OWN_DEVICE: Final = "urn:ai-psychiatrist:code:device-property"
 RATER: Final = "urn:ai-psychiatrist:rater"
 ASSESSMENT: Final = "urn:ai-psychiatrist:assessment"
+SUBJECT: Final = "urn:ai-psychiatrist:subject"
 
 TOTAL: Final = "phq8-total"
 DANGER: Final = "danger-signs"
@@ -83,17 +84,25 @@ def reference(url: str) -> Element:
     return {"reference": url}
 
 
-def about(subject: str | None) -> Element:
-    """Return whom a resource is about, where that is said."""
-    return {} if subject is None else {"subject": reference(subject)}
+def about(subject: str | None, study_id: str | None = None) -> Element:
+    """Return whom a resource is about, where that is said: a reference, an identifier, or both."""
+    named: Element = {} if subject is None else reference(subject)
+    if study_id is not None:
+        named |= {"identifier": {"system": SUBJECT, "value": allowed(study_id)}}
+    return {"subject": named} if named else {}
 
 
 def note(text: str) -> Element:
-    """Return a text as a note, with only those characters that FHIR has room for.
+    """Return a text as a note."""
+    return {"text": allowed(text)}
+
+
+def allowed(text: str) -> str:
+    """Return a text with only those characters that FHIR has room for.
 
     It allows no control characters, and readers differ on blanks other than the plain one.
     """
-    return {"text": "".join(map(_allowed, text))}
+    return "".join(map(_allowed, text))
 
 
 def _allowed(character: str) -> str:

@@ -9,7 +9,6 @@ from ai_psychiatrist.domain.risk import RiskLevel, RiskSignal
 from ai_psychiatrist.results.fhir import elements as codes
 from ai_psychiatrist.results.fhir.elements import (
     Element,
-    about,
     answer_of,
     asserted_by_software,
     coding,
@@ -101,7 +100,7 @@ def _said_by(source: Source) -> Element:
     if source.rated is None:
         return _said_by_program(source)
     return {
-        **about(source.wanted.subject),
+        **source.about,
         "issued": instant(source.rated.at),
         "performer": [reference(source.rated.url)],
         "device": reference(source.device),
@@ -112,7 +111,7 @@ def _said_by_program(source: Source) -> Element:
     device, made_at = reference(source.device), source.wanted.made_at
     performer = {"url": codes.ALTERNATE_REFERENCE, "valueReference": device}
     return {
-        **about(source.wanted.subject),
+        **source.about,
         **({} if made_at is None else {"issued": instant(made_at)}),
         "performer": [{"extension": [performer]}],
         "device": device,

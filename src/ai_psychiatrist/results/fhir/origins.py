@@ -7,7 +7,6 @@ from ai_psychiatrist import __version__
 from ai_psychiatrist.results.fhir import elements as codes
 from ai_psychiatrist.results.fhir.elements import (
     Element,
-    about,
     absent_element,
     coding,
     concept,
@@ -53,7 +52,7 @@ def _document(source: Source) -> Element:
         "resourceType": "DocumentReference",
         **known,
         "status": "current",
-        **about(source.wanted.subject),
+        **source.about,
         "description": _TRANSCRIPT,
         "content": [
             {"attachment": {"contentType": "text/plain", "_url": absent_element("masked")}}

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
@@ -11,6 +11,7 @@ from ai_psychiatrist.domain.items import ItemAssessment
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.review import ChangedScore, Committed, ReviewRow
 from ai_psychiatrist.infrastructure.digests import keyed_digest
+from ai_psychiatrist.results.fhir.elements import Element, about
 
 _NAMESPACE: Final = uuid.uuid5(uuid.NAMESPACE_URL, "urn:ai-psychiatrist:fhir")
 
@@ -40,6 +41,8 @@ class Wanted:
     """When the assessment was made, where that is known."""
     subject: str | None = None
     """Whom it is about: a reference such as `Patient/17` that whoever asks vouches for."""
+    study_id: str | None = field(default=None, repr=False)
+    """What a study calls whom it is about: an identifier, which refers to no resource."""
     with_words: bool = False
     """Whether the quotes that carry scores are in notes."""
     questionnaire: bool = False
@@ -61,12 +64,17 @@ class Source:
     rated: Rated | None
 
     def url(self, part: str) -> str:
-        """Return the address of a part that is the same whoever rated."""
+        """Return the address of a part that is the same for every rater."""
         return _url(f"{self.result.assessment_id}/{part}")
 
     def own_url(self, part: str) -> str:
         """Return the address of a part that each rater has of its own."""
         return self.url(part if self.rated is None else f"{part}/{self.rated.rater}")
+
+    @property
+    def about(self) -> Element:
+        """Whom a resource is about, where that is said."""
+        return about(self.wanted.subject, self.wanted.study_id)
 
     @property
     def device(self) -> str:

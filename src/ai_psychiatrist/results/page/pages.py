@@ -152,7 +152,7 @@ def file_html(template: str, *, script: str, **shown: object) -> str:
 
 @cache
 def packaged(name: str) -> str:
-    """Return a file that stands beside the templates."""
+    """Return a static file of the package."""
     return (files(PACKAGE) / "templates" / name).read_text("utf-8")
 
 

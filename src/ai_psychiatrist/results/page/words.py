@@ -24,9 +24,12 @@ from ai_psychiatrist.domain.failures import (
     RejectionCode,
     UnreadPart,
 )
+from ai_psychiatrist.domain.interview import InterviewState
+from ai_psychiatrist.domain.interview_items import UnansweredReason
 from ai_psychiatrist.domain.items import NoReferences
 from ai_psychiatrist.domain.narrative import Metric
 from ai_psychiatrist.domain.phq8 import Item, NotExaminedCause, Severity, UnknownReason
+from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import RejectReason, ReviewPhase, Verdict
 from ai_psychiatrist.domain.risk import (
     ReaderStatus,
@@ -164,6 +167,13 @@ ITEM_QUESTIONS: Final[Mapping[Item, str]] = {
 
 
 _WORDS: Final[Mapping[type[Enum], Mapping[Enum, str]]] = {
+    RecordState: {
+        RecordState.WAITING: "waiting",
+        RecordState.RUNNING: "in progress",
+        RecordState.FINISHED: "finished",
+        RecordState.FAILED: "failed",
+        RecordState.CANCELLED: "cancelled",
+    },
     AssessmentStatus: {
         AssessmentStatus.COMPLETE: "complete",
         AssessmentStatus.PARTIAL: "partial: some parts failed",
@@ -270,6 +280,25 @@ _WORDS: Final[Mapping[type[Enum], Mapping[Enum, str]]] = {
         ScoringEnd.NOT_DETERMINABLE: "no score",
         ScoringEnd.NOT_MADE: "not made",
         ScoringEnd.FAILED: "failed",
+    },
+    InterviewState: {
+        InterviewState.PREPARING: "being prepared",
+        InterviewState.AWAITING: "waiting for an answer",
+        InterviewState.DIGESTING: "working an answer in",
+        InterviewState.PAUSED: "paused by the person",
+        InterviewState.FAILED: "stopped, because a model failed",
+        InterviewState.REPORTING: "over; its report is still to be made",
+        InterviewState.DONE: "over",
+        InterviewState.SAFETY_HOLD: "held because of a sign of danger",
+    },
+    UnansweredReason: {
+        UnansweredReason.DECLINED: "the person preferred not to say",
+        UnansweredReason.AMBIGUOUS_ANSWER: "the answer was not clear",
+        UnansweredReason.OFF_TOPIC: "the answer was about something else",
+        UnansweredReason.UNREADABLE_ANSWER: "the answer could not be read",
+        UnansweredReason.NOT_ASKED: "not asked about",
+        UnansweredReason.NOT_ANSWERED: "asked about, and not answered",
+        UnansweredReason.SAFETY_HOLD: "held because of a sign of danger",
     },
     RiskLevel: RISK_LEVELS,
     RiskCategory: {

@@ -169,7 +169,7 @@ class _Changes:
         ]
 
     def _ten_years_back(self, one: _ItemClauses) -> Sequence[Edit]:
-        """Return the clauses told of ten years ago; none unless no quote then tells of now."""
+        """Return the clauses moved ten years back, or none if a quote then still means now."""
         edits = [
             Edit(span, clause_ten_years_back(self._in_place(span), one.item))
             for span in one.clauses

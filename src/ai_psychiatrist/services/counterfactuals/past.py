@@ -45,7 +45,7 @@ _AFTER_AUXILIARY: Final = re.compile(r"\b(?:do|did|can|could|to|not|will|would)(
 
 
 def clause_ten_years_back(clause: ClauseInPlace, item: Item) -> str:
-    """Return a wording that tells of the past, one that by itself is read as that if there is."""
+    """Return a wording in the past, preferably one that is read as past by itself."""
     wordings = [*_wordings(clause.text)]
     told = (text for text in wordings if clause.read(text, item).timeframe is Timeframe.PAST)
     return next(told, wordings[0])

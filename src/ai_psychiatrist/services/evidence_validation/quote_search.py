@@ -43,7 +43,7 @@ _MOST_COMPARED: Final = 10**10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Edge:
+class _QuoteMargin:
     """What a quote holds before its first compared word, or after its last, in lower case."""
 
     words: tuple[str, ...]
@@ -89,7 +89,7 @@ class QuoteSearch:
         return Segment(turn=segment.turn, start=start, end=end)
 
     @cached_property
-    def _edges(self) -> tuple[_Edge | None, _Edge | None]:
+    def _edges(self) -> tuple[_QuoteMargin | None, _QuoteMargin | None]:
         quote, tokens = self.quote, self.tokens
         return _edge(quote[: tokens.starts[0]]), _edge(quote[tokens.ends[-1] :])
 
@@ -112,11 +112,11 @@ def _unwrapped(text: str) -> str:
     return _LINE_BREAK.sub(" ", text)
 
 
-def _edge(text: str) -> _Edge | None:
+def _edge(text: str) -> _QuoteMargin | None:
     if not any(map(str.isalnum, text)):
         return None
     text = text.lower()
-    return _Edge(words=_sounds(text), marks=marks_in(text))
+    return _QuoteMargin(words=_sounds(text), marks=marks_in(text))
 
 
 def _sounds(text: str) -> tuple[str, ...]:
@@ -124,7 +124,7 @@ def _sounds(text: str) -> tuple[str, ...]:
     return tuple("um" if word in FILLERS else word for word in tokenise(text).words)
 
 
-def _fits(edge: _Edge, beside: Beside, *, is_before: bool) -> bool:
+def _fits(edge: _QuoteMargin, beside: Beside, *, is_before: bool) -> bool:
     gap, near, wanted = beside.gap, beside.near, edge.words
     said, skippable = _sounds(near.lower()), len(tokenise(gap).words)
     if skippable == len(said):
@@ -166,7 +166,7 @@ def can_be_answer(words: Sequence[str]) -> bool:
 
 
 def is_bare_answer(quote: str, words: Sequence[str]) -> bool:
-    """Return whether only a question can tell what words without content are about."""
+    """Return whether a quote has a meaning only together with the question before it."""
     says_well = not (WELL.isdisjoint(words) or SELF.isdisjoint(words))
     return (BARE_WORDS.issuperset(words) and not says_well) or not read_clause(quote).findings
 
@@ -228,7 +228,7 @@ def _ratio(words: Sequence[str], others: Sequence[str]) -> float:
 
 
 def is_similar_to_part(quote: str, text: str, *, least: float) -> bool:
-    """Return whether some part of a text reaches a similarity; not told for long texts."""
+    """Return whether a part of a text is similar enough; false for texts that are too long."""
     if len(quote) ** 2 * len(text) > _MOST_COMPARED:
         return False
     found: float = similarity_package().partial_ratio(quote, text, score_cutoff=100 * least)

@@ -14,7 +14,7 @@ class QuantitativeSettings(Options):
 
     evidence_quote_validation_enabled: bool = Field(
         default=True,
-        description="Check quotes against what was said; without it nothing is scored.",
+        description="Check quotes against the transcript; without it no item has a score.",
     )
     evidence_quote_validation_mode: GroundingMode = Field(
         default="substring",
@@ -24,12 +24,12 @@ class QuantitativeSettings(Options):
         default=0.85,
         ge=0.5,
         le=1.0,
-        description="Similarity, 0.5-1.0, that a quote with such contractions needs.",
+        description="Minimum similarity of a quote with such contractions, 0.5-1.0.",
     )
     evidence_quote_fail_on_all_rejected: bool = Field(
         default=False,
-        description="Fail the scores when the model gave quotes and none of them was said.",
+        description="Fail scoring if the model gave quotes and all of them are rejected.",
     )
     evidence_quote_log_rejections: bool = Field(
-        default=True, description="Log refused quotes, as lengths and keyed digests."
+        default=True, description="Log rejected quotes, as lengths and keyed digests."
     )

@@ -178,7 +178,7 @@ def asked_items(transcript: Transcript) -> Mapping[Item, UnreadAnswer]:
 
 
 def _is_elsewhere(quote: Quote, mentions: Sequence[Mention]) -> bool:
-    """Whether each clause of a quote plainly tells of something else."""
+    """Return whether each clause of a quote is plainly about another subject."""
     if all(one.polarity is Polarity.UNCLEAR for one in mentions):
         return False
     clauses = (quote.text[one.start : one.end] for one in clauses_of(quote.text))
@@ -216,7 +216,7 @@ def _stated(frequencies: Iterable[Frequency]) -> Frequency:
 
 
 def _is_doubtful(one: Mention) -> bool:
-    """Whether a denial or a past is not told as such, but only inferred from how it is told."""
+    """Return whether a denial or a past is inferred from the wording, and not stated."""
     is_counted = one.frequency not in {Frequency.UNSTATED, Frequency.NOT_AT_ALL}
     is_tale = one.is_answer and one.end - one.start > _LONGEST_BARE_ANSWER
     return one.is_past_by_tense or is_counted or is_tale

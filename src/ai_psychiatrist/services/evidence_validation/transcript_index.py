@@ -166,7 +166,7 @@ class TranscriptIndex:
         return result
 
     def _within_bounds(self, lookup: Lookup) -> Quote | QuoteRejection:
-        """Look for a quote as it is, without what was copied beside the words, and in parts."""
+        """Find a quote as given, without a copied label, and in the parts around an ellipsis."""
         if lookup.mode == "fuzzy":
             similarity_package()
         if len(lookup.quote) > LONGEST_QUOTE:

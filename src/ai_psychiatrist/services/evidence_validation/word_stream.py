@@ -244,7 +244,7 @@ def _joined(words: list[str]) -> str:
 def word_stream(
     tokens: Tokens, transcript: Transcript, said: WordStream | None = None
 ) -> WordStream:
-    """Return the words of all turns, whoever speaks, with the turns that they stand in."""
+    """Return the words of the turns of all speakers, with their turns."""
     first_words = [bisect_left(tokens.starts, turn.start) for turn in transcript.turns]
     return WordStream(**vars(tokens), first_words=first_words, said=said)
 

@@ -1,4 +1,4 @@
-"""What a clause asserts of each concept: affirmed, negated, hypothetical, or of somebody else.
+"""What a clause asserts of each concept: affirmed, negated, hypothetical, or of another person.
 
 In the terms of ConText (Harkema et al. 2009): whether a finding is negated (`negation`), who its
 experiencer is (`experiencer`), and whether it is hypothetical. What only names a concept is read by

@@ -82,7 +82,7 @@ class Conversation:
 def _how_often(
     topic: _Topic, words: str, question: ConceptQuestion, mentions: Sequence[Mention]
 ) -> HowOften | None:
-    """Return how often an answer says that what was told before it is there."""
+    """Return the frequency that an answer gives for the symptom mentioned before it."""
     if not question.asked.keys() <= {topic.concept}:
         return None
     if any(one.concept == topic.concept and one.polarity is Polarity.DENIED for one in mentions):

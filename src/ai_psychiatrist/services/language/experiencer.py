@@ -1,4 +1,4 @@
-"""Whose matter it is that a clause speaks of: the speaker's, somebody else's, or nobody's."""
+"""The experiencer of a clause: the speaker, another person, or neither."""
 
 from typing import Final
 
@@ -35,7 +35,7 @@ def last_person(texts: tuple[str, ...]) -> Status | None:
 
 
 def is_of_others(texts: tuple[str, ...]) -> bool | None:
-    """Return whether somebody else is the first person among some words, `None` where nobody is."""
+    """Return whether the first person named is not the speaker, `None` if none is named."""
     for word in texts:
         if word in words("self_named"):
             return False
@@ -49,7 +49,7 @@ def _is_relative(before: tuple[str, ...]) -> bool:
 
 
 def may_be_own(matched: MatchedText, hit: Hit) -> bool:
-    """Return whether the speaker is named, too, so that somebody else may only be in the way.
+    """Return whether a clause that names another person may be about the speaker.
 
     "They don't let me sleep", "I iron his shirts because I owe him, for being married to this".
     """
@@ -71,7 +71,7 @@ def may_be_own(matched: MatchedText, hit: Hit) -> bool:
 
 
 def is_named_others(matched: MatchedText, hit: Hit) -> bool:
-    """Return whether a phrase itself begins with somebody else: "her mood"."""
+    """Return whether a phrase begins with another person's possessive: "her mood"."""
     return not words("possessives").isdisjoint(matched.texts[hit.first : hit.first + 2])
 
 
@@ -89,7 +89,7 @@ def has_strange_subject(matched: MatchedText, hit: Hit) -> bool:
 
 
 def is_reported(matched: MatchedText, hit: Hit) -> bool:
-    """Return whether a phrase is what somebody else says or thinks."""
+    """Return whether a phrase is what another person says or thinks."""
     return any(
         any(
             _is_other(word, plural=False) or word in words("generic")

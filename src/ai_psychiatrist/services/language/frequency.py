@@ -201,7 +201,7 @@ class HowOften:
 
 
 def asks_how_often(asked: str) -> bool:
-    """Return whether the last words of an interviewer ask how often what was told is there.
+    """Return whether a question asks for the frequency of what was mentioned before it.
 
     "Do you drink coffee every day?" asks for something else.
     """
@@ -259,7 +259,7 @@ def _agreed_with(answer: str, asked: str) -> HowOften | None:
 
 
 def how_often_alone(said: str) -> HowOften | None:
-    """Return how often something is there where nobody asked, and nothing else is told first."""
+    """Return the frequency that an answer starts with although the question did not ask for it."""
     end = next((one.end for one in clauses_of(said)), 0)
     if not says_only_how_often(said[:end]):
         return None
@@ -268,7 +268,7 @@ def how_often_alone(said: str) -> HowOften | None:
 
 
 def says_only_how_often(text: str) -> bool:
-    """Return whether a clause tells nothing but how often that is what was told before it."""
+    """Return whether a clause states only the frequency of what was mentioned before it."""
     length = len(text.strip())
     if length > _LONGEST_BACKWARD or not (occurrences_in(text) or counted_days(text)):
         return False

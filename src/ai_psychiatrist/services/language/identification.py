@@ -1,4 +1,4 @@
-"""Which language each turn is in, told offline by its script and its frequent words.
+"""The language of each turn, identified offline by its script and its frequent words.
 
 English has to be outweighed: what cannot be told goes with the turns around it, and where nothing
 can be told it counts as English, of which every dialect is one.
@@ -160,7 +160,7 @@ class Votes:
         return votes
 
     def language(self, lead: int = _LEAST_LEAD) -> str | None:
-        """Return the language, `None` where it cannot be told."""
+        """Return the language, `None` where it is unclear."""
         if 2 * len(self.other) > self.words:
             return _of_script(Counter(self.other))
         votes = self.latin()
@@ -253,12 +253,12 @@ _LEAD_WITHIN: Final = 4 * OF_WORD
 
 
 def language_of(words: str) -> str | None:
-    """Return the language of a stretch of speech by itself, `None` where it cannot be told."""
+    """Return the language of a passage by itself, `None` where it is unclear."""
     return total_votes(passages_of(words)).language()
 
 
 def examined_in(transcript: Transcript) -> Examined:
-    """Tell what of a transcript can be read, turn by turn."""
+    """Return which turns of a transcript are in a language that is read."""
     read = [passages_of(transcript.words(turn)) for turn in transcript.turns]
     votes = [total_votes(passages) for passages in read]
     languages = _with_neighbours([turn.speaker for turn in transcript.turns], votes)

@@ -67,7 +67,7 @@ class TurnClauses:
     """Stretches between quotation marks that are not said to be the speaker's own words."""
 
     def continues_past(self, at: int) -> bool:
-        """Return whether a clause without a verb goes on with what is told in the past tense.
+        """Return whether a clause without a verb continues one in the past tense.
 
         "I was in bits then. Awake all night."
         """
@@ -147,7 +147,7 @@ def _readings(texts: list[str]) -> Iterator[ClauseReading]:
 
 
 def _opens_speech(one: ClauseReading, text: str) -> bool:
-    """Return whether a clause ends with what somebody else says: "my wife, she said to me,"."""
+    """Return whether a clause introduces another person's words: "my wife, she said to me,"."""
     matched = one.matched
     if text.rstrip()[-1:] not in _SPEECH_MARKS or not is_of_others(matched.texts):
         return False
@@ -329,7 +329,7 @@ def _time(times: Timeline, start: int, end: int) -> Timeframe:
 
 
 def _first_of_now(said: TurnClauses, times: Timeline, question: ConceptQuestion) -> int:
-    """Return from which clause on turn or question name a time of these weeks for what is told.
+    """Return the first clause for which turn or question names a time in these weeks.
 
     Without one: the number of clauses.
     """

@@ -291,7 +291,7 @@ class _State:
         """Those of the phrases that end here where the clause does."""
 
     def after(self, word: str) -> "_State | None":
-        """Return what a word leads to, `None` where no phrase goes on with it."""
+        """Return the state after a word, `None` where no phrase continues with it."""
         if word not in self._named:
             if _ANY not in self._named:
                 return None

@@ -119,7 +119,7 @@ def _is_past_habit(before: tuple[str, ...]) -> bool:
 
 
 def _periods_by_event(words: Spoken, *, is_past_tense: bool) -> Iterator[Period]:
-    """Yield times told of by a year, or by what happened then ("when my father died")."""
+    """Yield times given by a year, or by an event ("when my father died")."""
     if not words.has_digits_or(_DATING):
         return
     for at, word in enumerate(words.texts):

@@ -1,1 +1,1 @@
-"""The learned reader: a small model that says of each answer what it is about, beside the rules."""
+"""The learned reader: a small model that gives a second opinion on what the rules found."""

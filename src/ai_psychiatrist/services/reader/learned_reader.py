@@ -89,7 +89,7 @@ class LearnedReader:
         )
 
     def ngram_danger(self, passage: Passage) -> float:
-        """Return how likely a passage tells of danger, 0–1, by its runs of words alone."""
+        """Return the probability of danger in a passage, 0–1, by its n-grams alone."""
         return round(self._ngrams.danger(passage.question, passage.words), _DIGITS)
 
     def read(self, passage: Passage) -> PassageReading:

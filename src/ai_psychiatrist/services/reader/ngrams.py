@@ -54,7 +54,7 @@ class NgramVoice:
             )
 
     def danger(self, question: str, words: str) -> float:
-        """Return how likely an answer tells of danger, 0–1."""
+        """Return the probability of danger in an answer, 0–1."""
         places = places_of(question, words)
         total = int(self.weights[places].sum(dtype="int64"))
         return 1 / (1 + exp(-(self.bias + self.scale * total / sqrt(len(places)))))

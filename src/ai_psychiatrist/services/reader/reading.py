@@ -64,7 +64,7 @@ class TranscriptReading:
         return ReaderState(status=self.status, digest=digest)
 
     async def ngram_dangers(self) -> dict[Passage, float]:
-        """Return how likely each passage tells of danger by its n-grams, 0–1, in order."""
+        """Return the probability of danger in each passage by its n-grams, 0–1, in order."""
         reader = self.reader
         if reader is None or not self.has_answered:
             return {}
@@ -73,7 +73,7 @@ class TranscriptReading:
         return dict(zip(passages, found, strict=False))
 
     async def _made(self, work: Callable[[], list[T]]) -> list[T]:
-        """Return what work gives beside the event loop; nothing where it fails, which is kept."""
+        """Run work in a thread and return its result; a failure is recorded and gives nothing."""
         try:
             return await run_in_thread(work)
         except Exception as error:  # noqa: BLE001  a second voice takes nothing with it

@@ -7,11 +7,11 @@ from ai_psychiatrist.infrastructure.options import Options
 
 
 class ReaderSettings(Options):
-    """Whether the learned reader is a second voice beside the rules."""
+    """Whether the learned reader gives a second opinion on what the rules found."""
 
     model_config = SettingsConfigDict(env_prefix="READER_")
 
     enabled: bool = Field(
         default=True,
-        description="Use the learned reader where its packages are installed; else rules alone.",
+        description="Use the learned reader if its packages are installed; else the rules alone.",
     )

@@ -25,40 +25,45 @@ EmbedderName = Annotated[str, AfterValidator(_known_embedder)]
 
 
 class ReferenceSettings(Options):
-    """Where the references of few-shot scoring are, and which of them are shown."""
+    """Where the references of few-shot scoring are, and which ones prompts contain."""
 
     model_config = SettingsConfigDict(env_prefix="REFERENCES_")
 
     dir: Path | None = Field(
-        default=None, description="Folder that `references build` made; needed for few-shot."
+        default=None, description="Folder made by `references build`; needed for few-shot."
     )
     embedder: EmbedderName = Field(
         default=LEXICAL,
-        description="What likeness is told by: `lexical`, `onnx`, `openai:MODEL`, `ollama:MODEL`.",
+        description="Source of similarity: `lexical`, `onnx`, `openai:MODEL`, `ollama:MODEL`.",
     )
     chunk_lines: int = Field(
         default=8, ge=1, le=100, description="Lines of a transcript in one reference."
     )
     chunk_step: int = Field(
-        default=2, ge=1, le=100, description="After how many lines the next reference begins."
+        default=2,
+        ge=1,
+        le=100,
+        description="Number of lines after which the next reference begins.",
     )
-    top_k: int = Field(default=2, ge=1, le=20, description="Most references of an item.")
+    top_k: int = Field(default=2, ge=1, le=20, description="Maximum references of an item.")
     min_similarity: float = Field(
         default=0.0,
         ge=0.0,
         le=1.0,
-        description="A reference is more like the evidence than this; each embedder has its scale.",
+        description=(
+            "Minimum similarity of a reference to the evidence; each embedder has its own scale."
+        ),
     )
     max_tokens: int = Field(
-        default=600, ge=16, description="Most tokens of an item's references, about 4 bytes each."
+        default=600,
+        ge=16,
+        description="Maximum tokens of an item's references, about 4 bytes each.",
     )
     same_item: bool = Field(
-        default=True, description="Show only references whose words were read as about the item."
+        default=True, description="Show only references whose words are about the item."
     )
     check: Literal["off", "reading"] = Field(
         default="reading",
-        description="`reading`: leave out a score that the reading of its own words contradicts.",
+        description="`reading`: skip a reference whose score contradicts the reading of its words.",
     )
-    seed: int = Field(
-        default=0, ge=0, description="Another seed draws others in mode random_references."
-    )
+    seed: int = Field(default=0, ge=0, description="Seed of the draws in mode random_references.")

@@ -73,18 +73,24 @@ def in_context(transcript: Transcript, signal: RiskSignal) -> RiskSignal:
 
 def sentence_around(words: str, start: int, end: int) -> str:
     """Return the sentences that a stretch of words touches."""
+    whole = sentence_bounds(words, start, end)
+    opening, closing = words[whole.start : start], words[end : whole.stop]
+    if len(opening) > _MOST_CHARACTERS:
+        opening = f"{_CUT} {opening[-_MOST_CHARACTERS:].partition(' ')[2]}"
+    if len(closing) > _MOST_CHARACTERS:
+        closing = f"{closing[:_MOST_CHARACTERS].rpartition(' ')[0]} {_CUT}"
+    return f"{opening}{words[start:end]}{closing}".strip()
+
+
+def sentence_bounds(words: str, start: int, end: int) -> slice:
+    """Return from where to where the sentences go that a stretch of words touches."""
     first = max(0, start - 2 * _MOST_CHARACTERS)
     near = words[first : end + 2 * _MOST_CHARACTERS]
     ends = [first + at for at in _ends(near)]
     opens = max((at for at in ends if at <= start), default=first)
     # A statement may itself end with the mark that ends its sentence.
     closes = min((at for at in ends if at >= end), default=first + len(near))
-    opening, closing = words[opens:start], words[end:closes]
-    if len(opening) > _MOST_CHARACTERS:
-        opening = f"{_CUT} {opening[-_MOST_CHARACTERS:].partition(' ')[2]}"
-    if len(closing) > _MOST_CHARACTERS:
-        closing = f"{closing[:_MOST_CHARACTERS].rpartition(' ')[0]} {_CUT}"
-    return f"{opening}{words[start:end]}{closing}".strip()
+    return slice(opens, closes)
 
 
 def _ends(words: str) -> Iterator[int]:
@@ -133,7 +139,7 @@ def _near(transcript: Transcript, turn: Turn, step: int) -> Iterator[Turn]:
 
 
 def _asking_turn(transcript: Transcript, turn: Turn) -> Turn | None:
-    """Return the interviewer's turn before, but for one that only says that somebody listens."""
+    """Return the interviewer's turn before, ignoring turns that only show attention."""
     return next(
         (
             one

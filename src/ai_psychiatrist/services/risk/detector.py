@@ -120,7 +120,7 @@ def _topic_after(
 
 
 def _is_topic(signals: list[RiskSignal], turn: Turn) -> bool:
-    """Whether a danger to the speaker was told of a few turns before, and not denied since."""
+    """Return whether a danger to the speaker came up a few turns ago and was not denied since."""
     # From the end, so that the work does not grow with the transcript.
     near = list(takewhile(lambda one: turn.index - one.turn <= _TOPIC_TURNS, reversed(signals)))
     last = max((one.turn for one in near if _opens_topic(one)), default=None)

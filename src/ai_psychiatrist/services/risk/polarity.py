@@ -1,4 +1,4 @@
-"""Whether a danger is affirmed, denied, over, supposed, or somebody else's.
+"""Whether a danger is affirmed, denied, past, hypothetical, or another person's.
 
 What governs the words is read as for any other concept; here it is only weighed for a danger:
 what cannot be told is taken as said.
@@ -49,7 +49,7 @@ def polarity_of_danger(
     after: Statement | None,
     is_past: bool,
 ) -> RiskPolarity:
-    """Read how a danger is spoken of; what cannot be told is affirmed.
+    """Return the polarity of a danger; an undecided one counts as affirmed.
 
     `before`, `after`: the clauses around it, `None` at the edges of a turn. `is_past`: whether the
     danger stands in a time that is over.
@@ -120,7 +120,7 @@ def _has_subject(texts: tuple[str, ...]) -> bool:
 
 
 def _is_of_others(danger: DangerPhrase, statement: Statement, after: Statement | None) -> bool:
-    """Whether the experiencer is somebody else, or whoever is asked."""
+    """Return whether the experiencer is another person, or the person asked."""
     if statement.is_question and danger.level is RiskLevel.HIGH:
         return statement.has("echo") or not (danger.is_own or is_of_speaker(statement.texts))
     longest = max(one.last - one.first + 1 for one in statement.dangers)

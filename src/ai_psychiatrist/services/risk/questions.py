@@ -117,7 +117,7 @@ def _questions_in(tail: str) -> tuple[DangerQuestion, ...]:
 
 
 def follow_up(words: str, topic: DangerQuestion) -> tuple[DangerQuestion, ...]:
-    """Return the question that goes on with a danger that is spoken of, if a turn is one.
+    """Return the question that follows up on a danger mentioned before, if the turn is one.
 
     "How often?", "do you have the means?", "anything else like that?".
     """
@@ -244,7 +244,7 @@ def _is_leading(before: str) -> bool:
 
 
 def _is_of_another(text: str) -> bool:
-    """Whether it asks about somebody else: one is named, and "you" is not."""
+    """Return whether it asks about another person: one is named, and "you" is not."""
     texts = set(every_word(text).texts)
     named = listed("other") - listed("vague") - _ANYBODY
     return not texts.isdisjoint(named) and texts.isdisjoint(reply_words("you"))

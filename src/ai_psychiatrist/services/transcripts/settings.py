@@ -8,15 +8,15 @@ from ai_psychiatrist.services.transcripts.speaker_labels import SpeakerLabels
 
 
 class TranscriptSettings(Options):
-    """Speaker labels beyond the built-in ones."""
+    """Speaker labels in addition to the built-in ones."""
 
     model_config = SettingsConfigDict(env_prefix="TRANSCRIPT_")
 
     participant_labels: CommaList[str] = Field(
-        default=(), description="Further labels of the participant."
+        default=(), description="Additional labels of the participant."
     )
     interviewer_labels: CommaList[str] = Field(
-        default=(), description="Further labels of the interviewer."
+        default=(), description="Additional labels of the interviewer."
     )
 
     @property

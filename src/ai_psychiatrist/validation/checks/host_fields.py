@@ -45,7 +45,7 @@ class UnitSurroundings:
         return cls(inputs={**(context or {}), **named}, meta=known, host=host or {})
 
 
-class HostFields:
+class InjectedFields:
     """The fields of one step's answers that a host adds, knows, or lets no answer override."""
 
     def __init__(self, known_fields: frozenset[str], *, protected: frozenset[str]) -> None:

@@ -17,8 +17,8 @@ from ai_psychiatrist.validation.checks.field_paths import parts_of, top_name
 from ai_psychiatrist.validation.checks.host_fields import (
     RETRY_COUNT,
     SET_ASIDE,
-    HostFields,
     HostFunctions,
+    InjectedFields,
     UnitSurroundings,
     accumulated,
 )
@@ -70,7 +70,7 @@ class StepValidator:
         self._fields = FieldChecks(block, self._schema)
         self._rules = RuleSet(block.rules) if block.rules else None
         self._names = self._schema.field_names() | _names_of_checks(block) | _expressions_of(step)
-        self._host = HostFields(self.known_fields, protected=frozenset(block.protected))
+        self._host = InjectedFields(self.known_fields, protected=frozenset(block.protected))
 
     def check_text(
         self,

@@ -67,7 +67,7 @@ def dotted(path: Sequence[str | int]) -> str:
 
 
 def unusable_file(what: str, file: str, problems: Sequence[LintProblem]) -> str:
-    """Return the first errors of a file with their places, for whoever wanted to use it."""
+    """Return the first errors of a file with their places, as one error for the caller."""
     errors = [problem for problem in problems if problem.is_error]
     lines = [f"the {what} {file} cannot be used"]
     lines += [f"  {error.place_in(file)}: {error.message}" for error in errors[:_SHOWN]]

@@ -172,7 +172,7 @@ def as_text(value: object) -> str:
 
 
 def is_there(probe: Callable[[], object]) -> bool:
-    """Return whether a path of names and keys leads to a value, be it null."""
+    """Return whether a path of names and keys leads to a value, null included."""
     try:
         probe()
     except EvaluationFailed as problem:

@@ -1,4 +1,4 @@
-"""What a reply may hold, and what a model is told when it holds something else."""
+"""The limits of a reply, and the feedback for a model that exceeds them."""
 
 import re
 from dataclasses import dataclass

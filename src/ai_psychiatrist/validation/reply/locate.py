@@ -24,7 +24,7 @@ from ai_psychiatrist.validation.reply.repair import repaired_value
 from ai_psychiatrist.validation.reply.strings import QUOTED_KEY, SPACE
 
 
-class Standing(Enum):
+class Placement(Enum):
     """How clearly a place in a reply is offered as the answer."""
 
     TAGGED = auto()
@@ -41,7 +41,7 @@ class Standing(Enum):
 class Offer:
     """A place where a reply may give its answer."""
 
-    standing: Standing
+    placement: Placement
     start: int
     end: int
     read: Callable[[], Parsed[object]] = field(repr=False)
@@ -111,11 +111,11 @@ class _Region:
         if not self._offers:
             raise rejected(RejectionCode.NO_JSON)
         last, earlier = self._offers[-1], self._offers[:-1]
-        if any(offer.standing is Standing.TAGGED for offer in self._offers):
-            earlier = [offer for offer in earlier if offer.standing is Standing.TAGGED]
-            is_clear = last.standing is Standing.TAGGED
+        if any(offer.placement is Placement.TAGGED for offer in self._offers):
+            earlier = [offer for offer in earlier if offer.placement is Placement.TAGGED]
+            is_clear = last.placement is Placement.TAGGED
         else:
-            is_clear = last.standing is not Standing.IN_A_LINE or not earlier
+            is_clear = last.placement is not Placement.IN_A_LINE or not earlier
         if not is_clear:
             raise rejected(RejectionCode.SEVERAL_ANSWERS)
         read = last.read()
@@ -149,7 +149,7 @@ class _Region:
 
     def _is_a_part(self, last: object, earlier: list[Offer]) -> bool:
         """Return whether an earlier offer has keys that the last one lacks: both may be parts."""
-        earlier = [offer for offer in earlier if offer.standing is not Standing.IN_A_LINE]
+        earlier = [offer for offer in earlier if offer.placement is not Placement.IN_A_LINE]
         if not isinstance(last, dict) or not earlier:
             return False
         inner = _keys_in(last)
@@ -207,7 +207,7 @@ class _Region:
             self._at = mark.end()
             return
         self._at = self._end if mark is None else mark.end()
-        self._offer_block(Standing.TAGGED, start, end, _FENCES, is_closed=mark is not None)
+        self._offer_block(Placement.TAGGED, start, end, _FENCES, is_closed=mark is not None)
 
     def _read_fence(self, opening: re.Match[str]) -> None:
         start = opening.end()
@@ -221,7 +221,7 @@ class _Region:
         is_json = "json" in opening[0].lower()
         if inside.startswith(("{", "[", '"')) or is_json or _START.search(inside):
             is_closed = closing is not None
-            self._offer_block(Standing.FENCED, start, end, _NO_MARKS, is_closed=is_closed)
+            self._offer_block(Placement.FENCED, start, end, _NO_MARKS, is_closed=is_closed)
 
     def _mark_after(self, start: int) -> re.Match[str] | None:
         """Return the next tag or fence that is not inside the JSON that begins here."""
@@ -235,20 +235,20 @@ class _Region:
         return self._marks.search(self._text, at, self._end)
 
     def _offer_block(
-        self, standing: Standing, start: int, end: int, marks: re.Pattern[str], *, is_closed: bool
+        self, placement: Placement, start: int, end: int, marks: re.Pattern[str], *, is_closed: bool
     ) -> None:
         read = partial(_block_answer, self._reply, start, end, marks, is_closed=is_closed)
-        self._offers.append(Offer(standing=standing, read=read, start=start, end=self._at))
+        self._offers.append(Offer(placement=placement, read=read, start=start, end=self._at))
 
     def _read_bare(self, start: int) -> None:
         span = json_span(self._text, start, self._reply.effort)
         is_whole = span.is_whole and span.end <= self._end
-        standing = standing_of(self._text, start, region_start=self._start)
+        placement = placement_of(self._text, start, region_start=self._start)
         is_braced_twice = False
-        if standing is Standing.REMARK and is_whole:
-            standing = self._standing_in_stray_brace(start, span.end)
-            is_braced_twice = standing is not Standing.REMARK
-        if standing is Standing.REMARK:
+        if placement is Placement.REMARK and is_whole:
+            placement = self._placement_in_stray_brace(start, span.end)
+            is_braced_twice = placement is not Placement.REMARK
+        if placement is Placement.REMARK:
             self._pass_over(start, min(span.end, self._end), is_whole=is_whole)
             return
         self._at = start + 1
@@ -270,16 +270,18 @@ class _Region:
         except OutputRejected as rejection:
             read = partial(_refuse, rejection.detached())
             self._at = self._anew(start, limit)
-        if standing is Standing.ALONE and _GOES_ON_IN_WORDS.match(self._text, self._at, self._end):
-            standing = Standing.IN_A_LINE
-        self._offers.append(Offer(standing=standing, read=read, start=start, end=self._at))
+        if placement is Placement.ALONE and _GOES_ON_IN_WORDS.match(
+            self._text, self._at, self._end
+        ):
+            placement = Placement.IN_A_LINE
+        self._offers.append(Offer(placement=placement, read=read, start=start, end=self._at))
 
-    def _standing_in_stray_brace(self, start: int, end: int) -> Standing:
+    def _placement_in_stray_brace(self, start: int, end: int) -> Placement:
         """Return how a brace too many before an object stands, if no other object follows."""
         stray = _STRAY_BRACE.search(self._text, max(self._start, start - _MOST_BEFORE), start)
         if stray is None or _NOTHING_ELSE.match(self._text, end, self._end) is None:
-            return Standing.REMARK
-        return standing_of(self._text, stray.start(), region_start=self._start)
+            return Placement.REMARK
+        return placement_of(self._text, stray.start(), region_start=self._start)
 
     def _pass_over(self, start: int, end: int, *, is_whole: bool) -> None:
         """Leave out a remark."""
@@ -289,7 +291,7 @@ class _Region:
         elif end == self._end and self._is_open(start):
             # The reply was cut off in it: nobody knows what was still to come.
             read = partial(_refuse, rejected(RejectionCode.TRUNCATED))
-            offer = Offer(standing=Standing.REMARK, read=read, start=start, end=end)
+            offer = Offer(placement=Placement.REMARK, read=read, start=start, end=end)
             self._offers.append(offer)
 
     def _is_open(self, start: int) -> bool:
@@ -340,23 +342,23 @@ _STRAY_BRACE: Final = re.compile(rf"(?<!\{{)\{{[{SPACE}]*\Z")
 _NOTHING_ELSE: Final = re.compile(rf"(?:[{SPACE}]*+\}})?[ \t\r]*+(?:\n[^{{}}\[\]\"]*+)?\Z")
 
 
-def standing_of(text: str, start: int, *, region_start: int) -> Standing:
+def placement_of(text: str, start: int, *, region_start: int) -> Placement:
     """Tell by the words before it how clearly a bracket offers an answer."""
     before = text[max(region_start, start - _MOST_BEFORE) : start]
     head, _, line = before.rpartition("\n")
     if len(before) == _MOST_BEFORE and "\n" not in before:
-        return Standing.REMARK
+        return Placement.REMARK
     is_in_tag = _ENDS_IN_TAG.search(line) is not None
     line = line.strip(_NO_WORDS)
     is_doubled = line == "{" and before.endswith("{")
     if not is_doubled and _IS_KEY.search(line or head.rstrip(_NO_WORDS + "\n\r")):
-        return Standing.REMARK
+        return Placement.REMARK
     if not line or is_doubled or is_in_tag or _ASSIGNS.search(line) or line.lower() == "json":
-        return Standing.ALONE
+        return Placement.ALONE
     opens_lines = text[start + 1 : start + 3].lstrip(" \r").startswith("\n")
     if line.endswith((":", "=", ".", "!", "?", "：", "。")) or opens_lines:
-        return Standing.IN_A_LINE
-    return Standing.REMARK
+        return Placement.IN_A_LINE
+    return Placement.REMARK
 
 
 def _refuse(rejection: OutputRejected) -> Parsed[object]:

@@ -29,7 +29,10 @@ def test_the_rows_are_of_the_interviews_that_are_made_now() -> None:
 
 
 def test_pages_show_the_rows_as_they_are() -> None:
-    for page, rows in (("docs/challenge.md", page_rows), ("benchmarks/README.md", difficulty_rows)):
+    for page, rows in (
+        ("docs/evaluation.md", page_rows),
+        ("benchmarks/README.md", difficulty_rows),
+    ):
         text = (Path(__file__).parents[4] / page).read_text("utf-8")
         assert "\n".join(rows(kept()["whole"])) in text, page
 

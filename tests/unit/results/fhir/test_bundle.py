@@ -181,6 +181,19 @@ def test_nobody_is_named_unless_a_subject_is_given() -> None:
     assert subjects == [{"reference": "Patient/17"}] * 12
 
 
+def test_a_study_id_is_an_identifier_beside_the_reference(
+    official: jsonschema_rs.Validator,
+) -> None:
+    wanted = Wanted(subject="Patient/17", study_id="P\x0717", questionnaire=True)
+    bundle = bundle_with(result_with(ALL_SCORED), wanted)
+    official.validate(json.loads(bytes_of(bundle)))
+    (asked,) = parsed(bundle)["QuestionnaireResponse"]
+    assert asked["subject"] == {
+        "reference": "Patient/17",
+        "identifier": {"system": "urn:ai-psychiatrist:subject", "value": "P\ufffd17"},
+    }
+
+
 def test_the_same_input_gives_the_same_bytes_and_another_assessment_other_addresses() -> None:
     result = result_with(ALL_SCORED)
     first = bytes_of(bundle_with(result, Wanted(made_at=AT)))

@@ -1,11 +1,13 @@
 // The page for the person of an interview. Nothing of it is kept in the browser: an answer that is
 // on its way is held here until the server has it, and is sent again under the same key.
 
-const { root, offline } = document.documentElement.dataset;
+const { root } = document.documentElement.dataset;
 const LONGEST_WAIT = 30_000;
 const LONGEST_ANSWER = 120_000;
 const CUT_SHORT = ["preparing", "digesting"];
 const OVER = ["reporting", "done", "safety_hold"];
+const FIRST_LOOK = 5_000;
+const LONGEST_LOOK = 300_000;
 const $ = (id) => document.getElementById(id);
 
 let current = null;
@@ -13,6 +15,7 @@ let isBusy = false;
 let isOpen = false;
 const typed = [];
 let wake = () => {};
+let nextLook = null;
 
 const randomKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 const say = (words) => { $("status").textContent = words; };
@@ -22,6 +25,14 @@ function trouble(words, hasButton = false) {
   $("trouble").hidden = !words;
   $("trouble-text").textContent = words;
   $("again").hidden = !hasButton;
+  $("unreached").hidden = true;
+}
+
+// Before it is known in which language the interview is, all of them say it.
+function unreached() {
+  trouble(text("offline"), Boolean(current));
+  $("trouble").hidden = false;
+  $("unreached").hidden = Boolean(current);
 }
 
 // Sends until there is an answer; what the server has taken already counts once, by its key.
@@ -32,7 +43,7 @@ async function request(method, path, body) {
       trouble("");
       return answer;
     }
-    trouble(text("offline") || offline, Boolean(current));
+    unreached();
     await waiting(Math.max(wait, 1000 * (answer?.after ?? 0)));
   }
 }
@@ -55,11 +66,13 @@ const waiting = (milliseconds) => new Promise((resolve) => {
   setTimeout(resolve, milliseconds);
 });
 
-function refuse() {
-  for (const one of document.querySelectorAll("main > :not(#refused), #tools, #progress")) one.hidden = true;
-  $("refused").hidden = false;
-  $("refused").focus();
+// Shows what the page says in all languages, and nothing else.
+function only(id) {
+  for (const one of document.querySelectorAll("main > *, #tools, #progress")) one.hidden = one.id !== id;
+  $(id).focus();
 }
+
+const refuse = () => only("refused");
 
 // Words that are typed in pieces are one answer: what follows soon is sent beside what waits.
 async function send(wish) {
@@ -98,7 +111,24 @@ async function load() {
   const { status, content } = await request("GET", "state");
   if (status === 200) show(content);
   else if (status === 410) refuse();
-  else trouble(content?.detail ?? "");
+  else if (current) trouble(text("failed"));
+  else only("failed");
+}
+
+// An operator may let a held interview go on: the page looks for that while it is seen, at
+// growing intervals, and whenever it is looked at again.
+function lookAgain(wait = FIRST_LOOK) {
+  clearTimeout(nextLook);
+  if (current?.state !== "safety_hold") return;
+  nextLook = setTimeout(() => look(Math.min(wait * 1.5, LONGEST_LOOK)), wait);
+}
+
+async function look(wait = FIRST_LOOK) {
+  if (current?.state !== "safety_hold") return;
+  const answer = document.hidden || isBusy ? null : await once("GET", "state");
+  if (answer?.status === 410) refuse();
+  else if (!isBusy && answer?.status === 200 && answer.content.version !== current.version) show(answer.content);
+  else lookAgain(wait);
 }
 
 function show(state) {
@@ -114,7 +144,7 @@ function show(state) {
   $("tools").hidden = isOver;
   $("pause").hidden = state.state !== "awaiting";
   $("stop").hidden = isCutShort;
-  $("over").hidden = !isOver;
+  fill($("over"), isOver ? (state.state === "safety_hold" ? texts.held : texts.over) : "");
   // Set aside, the page says by itself how to go on.
   fill($("spoken"), waits ? "" : state.spoken);
   $("spoken").dataset.state = state.state;
@@ -132,6 +162,7 @@ function show(state) {
   }
   // The page was loaded again, or the server started anew, before the answer was worked in.
   if (isCutShort) send({ retry: true });
+  lookAgain();
 }
 
 function fill(place, words) {
@@ -142,6 +173,7 @@ function fill(place, words) {
 function ask(question) {
   $("asking").hidden = false;
   $("question").textContent = question.text;
+  showNoted(question);
   $("options").replaceChildren(...question.options.map((option) => {
     const button = element("button", { type: "button", "data-kind": option.kind, dir: "auto" }, option.text);
     button.addEventListener("click", () => send({ option_id: option.id }));
@@ -150,6 +182,21 @@ function ask(question) {
   $("free").hidden = !question.allows_free_text;
   $("words").maxLength = question.most_characters;
   $("question").focus();
+}
+
+// What was noted, line by line, each with a way to change it.
+function showNoted({ noted, closing }) {
+  $("noted").hidden = noted.length === 0;
+  $("noted").replaceChildren(...noted.map((one, number) => {
+    const id = `noted-${number}`;
+    const button = element("button", { type: "button", "aria-describedby": id }, text("change_one"));
+    button.addEventListener("click", () => send({ option_id: one.option_id }));
+    const own = one.words && one.words !== one.noted ? [element("p", { dir: "auto" }, `${text("you")}: “${one.words}”`)] : [];
+    return element("li", {}, element("div", {},
+      element("p", { id, class: "name", dir: "auto" }, one.name), ...own,
+      element("p", { dir: "auto" }, `${text("noted")}: ${one.noted}`)), button);
+  }));
+  fill($("closing"), closing);
 }
 
 function showWaiting(words, state) {
@@ -210,6 +257,8 @@ $("sure-yes").addEventListener("click", () => {
 });
 $("again").addEventListener("click", () => wake());
 addEventListener("online", () => wake());
+document.addEventListener("visibilitychange", () => { if (!document.hidden) look(); });
+addEventListener("focus", () => look());
 addEventListener("beforeunload", (event) => {
   if (isBusy || $("words").value.trim()) event.preventDefault();
 });

@@ -60,7 +60,7 @@ def _begins_as(pattern: re.Pattern[str], begun: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Known:
-    """A form that a text is told to have by how it begins."""
+    """A format that is recognised by the start of its text."""
 
     ending: str
     begins: Callable[[str], bool]

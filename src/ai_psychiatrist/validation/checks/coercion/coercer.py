@@ -219,7 +219,7 @@ def _changed(before: object, read: Choice | None, parts: Parts, notes: CoercionN
 
 
 def _whole(value: float, parts: Parts, notes: CoercionNotes) -> object:
-    """Write 5.0 as 5; a whole float of more than 15 digits is an error: nobody wrote these."""
+    """Write 5.0 as 5; a whole float of more than 15 digits is an error, being imprecise."""
     if not value.is_integer():
         return value
     whole = whole_of_float(value)

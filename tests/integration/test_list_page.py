@@ -1,0 +1,242 @@
+"""The list of assessments as people use it, without scripts: read, find, choose, export, erase."""
+
+import csv
+import io
+import json
+import re
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+
+from ai_psychiatrist.domain.access import Scope
+from tests.fakes.faults import fault
+from tests.golden.ways import model_server
+from tests.integration.command_here import run_here
+from tests.integration.running_app import RunningApp, client_of, settings_with
+from tests.integration.test_reviews_http import Doors
+from tests.patience import wait_until
+
+PLACE: Final = "/v1/assessments"
+DANGER: Final = "Participant: I think about killing myself. I sleep badly nearly every night.\n"
+CALM: Final = "Participant: I sleep well. I eat well.\n"
+GONE: Final = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "MODEL_DEFAULT": "openai-chat:gone"}
+
+
+class Rows(HTMLParser):
+    """The words of each row of the list, cell by cell, by the name of its column."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.rows: list[dict[str, str]] = []
+        self._cell: str | None = None
+        self.feed(page.partition('<table class="cohort"')[2].partition("</tbody>")[0])
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Begin a row or a cell."""
+        given = dict(attrs)
+        if tag == "th" and given.get("scope") == "row":
+            self.rows.append({})
+            self._cell = "title"
+        elif tag == "td":
+            self._cell = given.get("data-name")
+
+    def handle_endtag(self, tag: str) -> None:
+        """End a cell."""
+        if tag in {"td", "th"}:
+            self._cell = None
+
+    def handle_data(self, data: str) -> None:
+        """Take the words of a cell."""
+        if self._cell and self.rows:
+            row = self.rows[-1]
+            row[self._cell] = " ".join(f"{row.get(self._cell, '')} {data}".split())
+
+
+def rows_of(client: httpx.Client, **query: str) -> list[dict[str, str]]:
+    answer = client.get("/", params=query)
+    assert answer.status_code == 200, answer.text
+    return Rows(answer.text).rows
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[httpx.Client]:
+    with client_of(settings_with(tmp_path)) as opened:
+        yield opened
+
+
+def assessed(client: httpx.Client, text: str = CALM, **fields: str) -> str:
+    made = client.post(PLACE, json={"transcript_text": text, **fields})
+    assert made.status_code == 201, made.text
+    return str(made.json()["assessment_id"])
+
+
+def chosen(client: httpx.Client, does: str, ids: list[str], **fields: str) -> httpx.Response:
+    return client.post(f"/chosen/{does}", data={"id": ids, **fields})
+
+
+def test_what_nobody_has_confirmed_reading_is_counted_above_the_list(client: httpx.Client) -> None:
+    assert "nobody has confirmed reading" not in client.get("/").text
+    assessed(client)
+    first = assessed(client, DANGER)
+    batch = {"requests": [{"transcript_text": one} for one in (DANGER, CALM, DANGER)]}
+    begun = client.post("/v1/batches", json=batch).headers["location"]
+    wait_until(lambda: client.get(begun).json()["counts"]["finished"] == 3)
+    assert client.get(begun).json()["unread"] == 2
+
+    page = client.get("/").text
+    assert "3 assessments have statements of danger that nobody has confirmed reading" in page
+    query = re.search(r'href="/(\?unread=[^"]+)"', page)
+    assert query is not None
+    unread = Rows(client.get("/" + query[1].replace("&amp;", "&")).text).rows
+    assert len(unread) == 3
+    assert all("not yet read" in row["Danger"] for row in unread)
+
+    assert client.post(f"{PLACE}/{first}/acknowledgements", json={}).status_code == 201
+    assert "2 assessments have statements" in client.get("/", params={"danger": "none"}).text
+
+
+def test_a_row_has_study_id_total_status_and_group_of_danger(client: httpx.Client) -> None:
+    ids = [assessed(client, DANGER, subject="P-017"), assessed(client)]
+    calm, grave = rows_of(client)
+    assert re.fullmatch(r"P-017 20\d\d-\d\d-\d\d \d\d:\d\d UTC", grave["title"])
+    assert calm["title"].startswith("No study id 20")
+    assert grave["Danger"].startswith("high Read now (1)")
+    assert calm["Danger"] == "nothing found"
+    for row in (calm, grave):
+        assert re.fullmatch(r"\d+ to \d+", row["Total"])
+        assert row["Unknown items"].endswith("of 8")
+        assert row["Status"] == "finished"
+    words = re.sub(r"<[^>]*>", " ", client.get("/").text)
+    assert not any(one[:8] in words for one in ids)
+    (hidden,) = rows_of(client, scores="hidden", danger="high")
+    assert hidden["Total"] in {"hidden until you have rated", grave["Total"]}
+
+
+def test_danger_is_on_rows_without_a_result(tmp_path: Path) -> None:
+    with client_of(settings_with(tmp_path, **GONE)) as client:
+        begun = client.post(
+            PLACE,
+            json={"transcript_text": DANGER, "subject": "P-1"},
+            headers={"Prefer": "respond-async"},
+        ).headers["location"]
+        wait_until(lambda: client.get(begun).json()["state"] == "failed")
+        (row,) = rows_of(client)
+    assert row["Danger"].startswith("high Read now (1)")
+    assert row["Danger"].endswith("1 not yet read")
+    assert row["Total"] == "no scores"
+    assert row["Status"].startswith("failed No part of it was finished")
+
+
+def test_danger_is_on_rows_that_are_under_way(tmp_path: Path) -> None:
+    with (
+        model_server(fault("hang")) as (server, named),
+        client_of(settings_with(tmp_path, JOBS_CONCURRENCY="1", **named)) as client,
+    ):
+        batch = {"requests": [{"transcript_text": one} for one in (DANGER, CALM)]}
+        client.post("/v1/batches", json=batch)
+        wait_until(lambda: bool(server.requests))
+        waiting, running = rows_of(client)
+        assert (running["Status"], waiting["Status"]) == ("in progress", "waiting")
+        assert running["Danger"] == "high Read now (1) 1 not yet read"
+        assert waiting["Danger"] == "nothing found"
+        assert "1 assessment has statements of danger" in client.get("/").text
+        for job in client.get("/v1/jobs").json()["jobs"]:
+            client.delete(f"/v1/jobs/{job['job_id']}")
+        assert {row["Status"] for row in rows_of(client)} == {"cancelled"}
+
+
+def test_a_study_id_is_found_by_its_exact_form(client: httpx.Client) -> None:
+    wanted = {assessed(client, subject="P-01"), assessed(client, DANGER, subject="P-01")}
+    assessed(client, subject="P-1")
+    found = client.post("/find", data={"subject": "P-01"})
+    assert found.status_code == 303
+    assert "P-01" not in found.headers["location"]
+    rows = Rows(client.get(found.headers["location"]).text).rows
+    assert [row["title"].split()[0] for row in rows] == ["P-01", "P-01"]
+    for wrong in ("p-01", "P-0", ""):
+        assert client.post("/find", data={"subject": wrong}).status_code == 404
+
+    def listed(**sent: Any) -> set[str]:
+        return {one["assessment_id"] for one in client.get(PLACE, **sent).json()["assessments"]}
+
+    subject_id = found.headers["location"].partition("=")[2]
+    assert listed(headers={"X-Subject": "P-01"}) == wanted
+    assert listed(params={"subject_id": subject_id}) == wanted
+    assert listed(headers={"X-Subject": "p-01"}) == set()
+
+
+def test_the_chosen_assessments_alone_are_exported(client: httpx.Client) -> None:
+    first, _, third = (assessed(client) for _ in range(3))
+    sent = chosen(client, "export", [first, third], **{"as": "results.csv"})
+    assert sent.status_code == 303
+    table = client.get(sent.headers["location"])
+    assert {row["assessment_id"] for row in csv.DictReader(io.StringIO(table.text))} == {
+        first,
+        third,
+    }
+    assert table.headers["X-Left-Out"] == "0"
+    nobody = str(uuid.UUID(int=1))
+    missing = client.get("/v1/export", params={"assessment_id": [first, nobody]})
+    assert (missing.status_code, missing.json()["code"]) == (404, "assessment_not_found")
+    for ids, form in (([], "results.csv"), ([first], "results.pdf")):
+        assert chosen(client, "export", ids, **{"as": form}).status_code == 422
+
+
+def test_what_has_no_result_is_left_out_of_an_export_and_counted(tmp_path: Path) -> None:
+    with client_of(settings_with(tmp_path, **GONE)) as client:
+        body = {"requests": [{"transcript_text": DANGER}]}
+        begun = client.post("/v1/batches", json=body).headers["location"]
+        wait_until(lambda: client.get(begun).json()["counts"]["failed"] == 1)
+        (job,) = client.get(begun).json()["jobs"]
+        answer = client.get("/v1/export", params={"assessment_id": job["job_id"]})
+    assert (answer.text, answer.headers["X-Left-Out"]) == ("", "1")
+
+
+def test_the_chosen_assessments_are_erased_after_the_word_and_each_has_its_rows(
+    client: httpx.Client, tmp_path: Path
+) -> None:
+    kept, *gone = (assessed(client, subject=f"P-{number}") for number in range(3))
+    asked = chosen(client, "erase", gone)
+    assert (asked.status_code, "P-0" in asked.text) == (200, False)
+    assert all(f"P-{number}" in asked.text for number in (1, 2))
+    assert chosen(client, "erase", gone, word="delete").status_code == 422
+    assert len(rows_of(client)) == 3
+    assert "2 assessments were erased" in chosen(client, "erase", gone, word="erase").text
+    assert [client.get(f"{PLACE}/{one}").status_code for one in (kept, *gone)] == [200, 404, 404]
+    assert chosen(client, "erase", gone, word="erase").status_code == 422
+    for one in gone:
+        command = ["audit", "show", "--json", "--record", one]
+        shown = run_here(command, tmp_path, {"DATA_STATE_DIR": str(tmp_path)})
+        rows = [json.loads(line) for line in shown.out.splitlines()]
+        erased = [row["outcome"] for row in rows if row["action"] == "assessment_erased"]
+        assert erased == ["begun", "204"]
+
+
+def test_the_chosen_assessments_are_rated_before_all_others(tmp_path: Path) -> None:
+    settings = settings_with(tmp_path, AUTH_REQUIRED="true", MODEL_DEFAULT="baseline")
+    with RunningApp(settings) as app, ExitStack() as stack:
+        doors = Doors(app.url, tmp_path, stack)
+        owner = doors.client()
+        made = [assessed(owner) for _ in range(6)]
+        rater = doors.client(frozenset({Scope.READ, Scope.REVIEW}))
+        before = rater.get("/next").headers["location"]
+        wanted, second = [one for one in made if one not in before][:2]
+        begun = chosen(rater, "rate", [wanted, second])
+        assert (begun.status_code, begun.headers["location"]) == (
+            303,
+            f"/assessments/{wanted}/rate",
+        )
+        queued = rater.get("/v1/queue", params={"limit": 2}).json()["cases"]
+        assert {one["assessment_id"] for one in queued} == {wanted, second}
+        assert rater.get(f"{PLACE}/{wanted}").json()["code"] == "still_blind"
+        page = rater.get("/").text
+        assert "/chosen/rate" in page
+        assert "/chosen/erase" not in page
+        assert chosen(rater, "erase", [wanted], word="erase").status_code == 403
+        assert chosen(rater, "rate", []).status_code == 422
