@@ -355,6 +355,12 @@ def test_each_item_that_is_named_has_its_own_reading() -> None:
     assert {item: one.score for item, one in said.items()} == {Item.TIRED: 2, Item.SLEEP: 3}
 
 
+def test_words_about_other_items_alone_are_theirs() -> None:
+    said = readings_by_item(Item.DEPRESSED, "I was tired on 5 days and slept badly every night")
+    assert said.pop(Item.DEPRESSED).kind is ReadingKind.NONE
+    assert {item: one.score for item, one in said.items()} == {Item.TIRED: 1, Item.SLEEP: 3}
+
+
 @pytest.mark.parametrize(
     "reply", ["yes", "yep that's right", "sure", "👍", "that's it", "Exactly."]
 )

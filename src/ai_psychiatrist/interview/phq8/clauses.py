@@ -1,11 +1,13 @@
 """Clauses of an answer: words between two pauses, and the expressions of frequency in them."""
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.phq8.expressions import Expression, expressions_in
-from ai_psychiatrist.interview.phq8.reading_words import wording
+from ai_psychiatrist.interview.phq8.reading_words import names, wording
 
 THIS: Final = "§"
 """Stands for an expression of frequency; the two others for another one, and for named days."""
@@ -42,6 +44,9 @@ _CONJUNCTION: Final = "|".join(
     )
 )
 _CUT: Final = re.compile(rf"(?<!\S)(?:[.?,]|{_CONJUNCTION})(?!\S)|{_REST_BEGINS}")
+
+
+_AND: Final = re.compile(r"(?<!\S)and(?!\S)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +99,7 @@ def clauses_of(spoken: str) -> tuple[Clause, ...]:
         for found in _CUT.finditer(spoken)
         if not inside[found.start()] or (not found[0] and found.start() in begins)
     ]
+    cuts = sorted([*cuts, *_between_items(spoken, cuts, waiting)], key=lambda cut: cut.start())
     starts = [0, *(found.end() for found in cuts)]
     ends = [*(found.start() for found in cuts), len(spoken)]
     stops = [*(found[0] or "," for found in cuts), ""]
@@ -115,6 +121,30 @@ def clauses_of(spoken: str) -> tuple[Clause, ...]:
                 )
             )
     return tuple(clauses)
+
+
+def _between_items(
+    spoken: str, cuts: Sequence[re.Match[str]], expressions: Sequence[Expression]
+) -> Iterator[re.Match[str]]:
+    """Yield each "and" between what is said of one item and of another, how often to both.
+
+    "Tired on five days and slept badly every night."
+    """
+    places = [0, *(cut.start() for cut in cuts), len(spoken)]
+    for found in _AND.finditer(spoken):
+        start = max(place for place in places if place <= found.start())
+        end = min(place for place in places if place >= found.end())
+        halves = ((start, found.start()), (found.end(), end))
+        named = [
+            {item for item in Item if names(item).search(spoken[first:last])}
+            for first, last in halves
+        ]
+        is_counted = all(
+            any(first <= one.start and one.end <= last for one in expressions)
+            for first, last in halves
+        )
+        if is_counted and all(named) and named[0].isdisjoint(named[1]):
+            yield found
 
 
 def has(words: str, key: str) -> bool:

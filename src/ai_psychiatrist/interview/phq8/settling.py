@@ -194,7 +194,11 @@ class Settlement:
                 return self._unclear(Unclear.COMPARISON, (), at)
             if has(without(clause.around(), "no_condition"), "only_under"):
                 return self._unclear(Unclear.CONDITION, (), at)
-        own = {at: _words_of(one) for at, one in clauses if not _is_of_others(one)}
+        own = {
+            at: _words_of(one)
+            for at, one in clauses
+            if not _is_of_others(one) and self._asked in self._parts.items_of(at)
+        }
         is_all_well = all(
             is_well_alone(words) or is_denial(self._asked, words) for words in own.values()
         )
