@@ -34,7 +34,6 @@ from ai_psychiatrist.interview.phq8.free_answers import (
 )
 from ai_psychiatrist.services.language.concepts import is_instruction
 
-READ = frozenset({ReadingKind.ANCHOR, ReadingKind.READ})
 """The kinds of reading that have a score."""
 _NO_AT_HEAD: Final = re.compile(
     r"\s*(?:no|nope|nah|naw|not (?:quite|really)|wrong|that['’]?s (?:wrong|not right))"
@@ -104,12 +103,13 @@ class Message:
     @property
     def has_score(self) -> bool:
         """Whether it says how often, of the item that was asked about."""
-        return self.answer.kind in READ
+        return self.answer.is_read
 
     @property
     def says_how_often(self) -> bool:
         """Whether it speaks of how often, clearly or not, of any item."""
-        return self.answer.kind in READ | {ReadingKind.UNCLEAR} or bool(self.others)
+        is_unclear = self.answer.kind is ReadingKind.UNCLEAR
+        return self.answer.is_read or is_unclear or bool(self.others)
 
     @property
     def says_nothing_yet(self) -> bool:
@@ -244,10 +244,10 @@ def read_message(
         asked=asked,
         acts=acts,
         answer=own,
-        others={item: one for item, one in readings.items() if one.kind in READ},
+        others={item: one for item, one in readings.items() if one.is_read},
         is_yes=is_agreement(text) or is_agreement(rest) or says is Act.CONFIRMATION,
         is_no=is_denial(text) or is_denial(rest) or says is Act.DENIAL,
-        is_refusal=is_again or (own.kind not in READ and not own.found and is_refusal(rest)),
+        is_refusal=is_again or (not own.is_read and not own.found and is_refusal(rest)),
     )
 
 
@@ -276,7 +276,7 @@ def _is_answer(act: FoundAct, text: str, asked: Item | None) -> bool:
     if is_question and is_refusal(words):
         # "Can we skip this one?"
         return True
-    return any(one.kind in READ for one in readings_by_item(asked, words).values())
+    return any(one.is_read for one in readings_by_item(asked, words).values())
 
 
 def _about_item(act: FoundAct, text: str, asked: Item | None) -> FoundAct:

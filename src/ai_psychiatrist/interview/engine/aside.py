@@ -29,7 +29,7 @@ from ai_psychiatrist.interview.engine.turns import (
     stay_held,
     with_goals,
 )
-from ai_psychiatrist.interview.messages import READ, Message
+from ai_psychiatrist.interview.messages import Message
 from ai_psychiatrist.interview.phq8.corrections import named_items
 from ai_psychiatrist.interview.phq8.free_answers import (
     AnswerReading,
@@ -184,7 +184,7 @@ def asked_once_more(
     if aside is not None or item is None:
         return aside or proceed(protocol, interview)
     answer = message.answer
-    if answer.kind in READ and answer.score and not (message.is_no or message.is_refusal):
+    if answer.is_read and answer.score and not (message.is_no or message.is_refusal):
         return proceed(protocol, proposed(interview, item, answer, turn=message.turn))
     return proceed(protocol, interview)
 

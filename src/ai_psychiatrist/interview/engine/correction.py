@@ -6,7 +6,7 @@ from ai_psychiatrist.domain.interview import AnswerKind, QuestionPurpose
 from ai_psychiatrist.domain.interview_items import Correction
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.engine.turns import Offered, Wording
-from ai_psychiatrist.interview.messages import READ, Message
+from ai_psychiatrist.interview.messages import Message
 from ai_psychiatrist.interview.phq8.corrections import item_meant, named_items, taken_back
 from ai_psychiatrist.interview.phq8.free_answers import AnswerReading, read_answer
 from ai_psychiatrist.interview.protocol.placeholders import filled
@@ -82,7 +82,7 @@ def item_of(interview: Interview, correction: Correction, message: Message) -> I
         return None
     instead = read_answer(item, message.text)
     corrected = corrected_reading(interview, correction, item)
-    is_other = instead.kind in READ and instead.score != corrected.score
+    is_other = instead.is_read and instead.score != corrected.score
     return None if is_other else item
 
 

@@ -56,7 +56,7 @@ from ai_psychiatrist.interview.engine.noted import (
     withdrawn,
 )
 from ai_psychiatrist.interview.engine.turns import end, repeat
-from ai_psychiatrist.interview.messages import READ, Message, chosen_message, read_message
+from ai_psychiatrist.interview.messages import Message, chosen_message, read_message
 from ai_psychiatrist.interview.phq8.free_answers import ReadingKind
 from ai_psychiatrist.interview.protocol.records import DriftPolicy, InterviewProtocol
 from ai_psychiatrist.interview.record import Danger, Interview, ItemReading
@@ -248,10 +248,10 @@ def _corrected(
     earlier, current = correction.earlier[-1], correction.current
     if unnamed.is_of_earlier:
         read = corrected_reading(interview, correction, earlier)
-        if read.kind not in READ and unnamed.is_named and message.has_score:
+        if not read.is_read and unnamed.is_named and message.has_score:
             read = message.answer
         following = as_correction(uncounted(interview, current), message.turn, earlier, read)
-        if read.kind in READ:
+        if read.is_read:
             return proceed(protocol, proposed(following, earlier, read))
         if unnamed.is_named:
             return proceed(protocol, withdrawn(following, earlier))

@@ -44,8 +44,6 @@ _CONJUNCTION: Final = "|".join(
     )
 )
 _CUT: Final = re.compile(rf"(?<!\S)(?:[.?,]|{_CONJUNCTION})(?!\S)|{_REST_BEGINS}")
-
-
 _AND: Final = re.compile(r"(?<!\S)and(?!\S)")
 
 

@@ -15,7 +15,6 @@ from ai_psychiatrist.interview.phq8.expressions import Expression, Manner, expre
 from ai_psychiatrist.interview.phq8.free_answers import (
     MOST_CHARACTERS,
     AnswerReading,
-    ReadingKind,
     read_answer,
     readings_by_item,
 )
@@ -96,9 +95,8 @@ def withdrawn_items(asked: Item, text: str, answered: Sequence[Item]) -> tuple[W
         return ()
     others = [one for one in answered if one is not asked]
     answer = spoken_answer(text)
-    named = named_items(text, others)
     placed = _placed(asked, answer, others)
-    if not named and not placed:
+    if not placed and not any(_names(item).search(answer.spoken) for item in others):
         return ()
     read = readings_by_item(asked, text)
     found = {
@@ -153,7 +151,7 @@ def _takes_back_all(text: str, read: AnswerReading | None, withdrawn: Withdrawn)
 
 
 def _has_score(read: AnswerReading | None) -> bool:
-    return read is not None and read.kind in {ReadingKind.ANCHOR, ReadingKind.READ}
+    return read is not None and read.is_read
 
 
 def _placed(asked: Item, answer: SpokenAnswer, earlier: Sequence[Item]) -> list[Withdrawn]:
@@ -173,9 +171,7 @@ def _placed(asked: Item, answer: SpokenAnswer, earlier: Sequence[Item]) -> list[
             None,
         )
         if mark is not None and named is not None and not _names(asked).search(sentence[0]):
-            words = answer.quote(
-                sentence.start() + len(sentence[0]) - len(sentence[0].lstrip()), sentence.end()
-            )
+            words = answer.quote(_word_from(answer.spoken, sentence.start()), sentence.end())
             found.append(
                 Withdrawn(item=named, start=words.start, end=_line_end(answer.text, words.end))
             )
@@ -184,11 +180,14 @@ def _placed(asked: Item, answer: SpokenAnswer, earlier: Sequence[Item]) -> list[
 
 def _line_end(text: str, end: int) -> int:
     """Return the end of a message that was sent as its own line, else that of the sentence."""
-    is_own_line = "\n" in text[:end]
+    if "\n" not in text[:end]:
+        return _past_stops(text, end)
     line = text.find("\n", end)
+    return len(text) if line < 0 else line
+
+
+def _past_stops(text: str, end: int) -> int:
     stop = _STOPS.match(text, end)
-    if is_own_line:
-        return len(text) if line < 0 else line
     return stop.end() if stop else end
 
 
@@ -207,8 +206,7 @@ def _withdrawn(answer: SpokenAnswer, items: Sequence[Item]) -> Iterator[Withdraw
             touched = [one for one in clauses if one.end > first and one.start < last]
             start = answer.quote(before[-1].start, before[-1].end).end if before else 0
             end = answer.quote(touched[0].start, touched[-1].end).end
-            stop = _STOPS.match(answer.text, end)
-            yield Withdrawn(item=item, start=start, end=stop.end() if stop else end)
+            yield Withdrawn(item=item, start=start, end=_past_stops(answer.text, end))
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from ai_psychiatrist.domain.interview_items import AnswerQuote, Unclear
 
@@ -21,6 +22,9 @@ class ReadingKind(StrEnum):
     """It holds no words, or too many."""
 
 
+_READ: Final = frozenset({ReadingKind.ANCHOR, ReadingKind.READ})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerReading:
     """What an answer says of how often."""
@@ -33,3 +37,8 @@ class AnswerReading:
     unclear: Unclear | None = None
     found: tuple[AnswerQuote, ...] = ()
     """Where it is unclear, the first wordings of frequency in their order."""
+
+    @property
+    def is_read(self) -> bool:
+        """Whether it has one score, and nothing against it."""
+        return self.kind in _READ
