@@ -57,6 +57,7 @@ def test_axe_finds_nothing_in_any_state(site: Site) -> None:
     }
     person.fetch("POST", f"{held}/answers", said)
     person.open("/").click("#held-name ~ table a")
+    page.wait_for_url("**/interviews/*")
     _is_open_to_all(person)
     page.fill("#reason", "Called at once.")
     page.click("text=Reopen the interview")
@@ -71,6 +72,7 @@ def test_axe_finds_nothing_in_any_state(site: Site) -> None:
     page.check("#all")
     assert page.locator("#chosen tbody input:checked").count() == 1
     page.click("text=Erase …")
+    page.wait_for_url("**/chosen/erase")
     _is_open_to_all(person)
     page = person.open("/")
     page.click("#chosen >> text=Export")
