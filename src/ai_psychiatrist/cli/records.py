@@ -230,7 +230,7 @@ def backup(
             for tenant in tenants:
                 rows.enter_context(audited(stores, tenant, "records_backed_up"))
             back_up(stores.database(), settings.data.state_folder, out, keys_out=keys_out)
-    typer.echo(f"copied {len(tenants)} tenants")
+    typer.echo(f"tenants copied: {len(tenants)}")
 
 
 @records_app.command()

@@ -223,8 +223,8 @@ def _require_version(connection: Connection, table: Table) -> bool:
     if version not in {None, SCHEMA_VERSION}:
         msg = (
             f"the stored assessments have version {version!r}, this program knows "
-            f"{SCHEMA_VERSION}: with the program's version that made them write `records export`, "
-            "and with this one `records import`"
+            f"{SCHEMA_VERSION}: use `records export` of the version that made them, then `records "
+            "import` of this one"
         )
         raise ConfigurationError(msg)
     return version is not None

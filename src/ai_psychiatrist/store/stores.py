@@ -1,6 +1,7 @@
 """The stores of all tenants of an installation, each opened when it is first needed."""
 
 import threading
+import time
 from collections.abc import Callable, Container
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from ai_psychiatrist.domain.access import TENANT_CURE, is_tenant
 from ai_psychiatrist.domain.errors import ConfigurationError, StoreUnusable
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
-from ai_psychiatrist.infrastructure.tasks import HOUR_SECONDS, repeating
+from ai_psychiatrist.infrastructure.tasks import HOUR_SECONDS, MINUTE_SECONDS, repeating
 from ai_psychiatrist.store.cipher import Cipher, StoreKeys
 from ai_psychiatrist.store.database import Database, StoreLimits
 from ai_psychiatrist.store.errors import store_unusable
@@ -83,6 +84,7 @@ class Stores:
         self._opened: dict[str, Store] = {}
         self._secrets: dict[str, bytes] = {}
         self._runner = ""
+        self._logged: dict[str, float] = {}
 
     def records(self, tenant: str) -> "Records":
         """Return a tenant's stored assessments, for a coroutine to ask."""
@@ -162,7 +164,7 @@ class Stores:
         try:
             return await self._threads.run(lambda: self.tenants(due=due))
         except (WorkTimedOut, ConfigurationError, StoreUnusable) as error:
-            _log(error)
+            self._log(error)
             return ()
 
     @property
@@ -239,7 +241,7 @@ class Stores:
         try:
             await self.ask(tenant, take)
         except StoreUnusable as error:
-            _log(error)
+            self._log(error)
             return False
         return True
 
@@ -278,15 +280,22 @@ class Stores:
         except WorkTimedOut:
             raise store_unusable() from None
         except ConfigurationError as error:
-            _log(error)
+            self._log(error)
             raise store_unusable() from None
+
+    def _log(self, error: Exception) -> None:
+        """Log why the store cannot be used, once a minute: the queue asks twice a second."""
+        reason, now = str(error)[:_MOST_REASON], time.monotonic()
+        if now - self._logged.get(reason, -MINUTE_SECONDS) >= MINUTE_SECONDS:
+            self._logged[reason] = now
+            logger.error("records_unavailable", error_type=type(error).__name__, reason=reason)
 
     async def _sweep(self, record: Callable[[str, Swept | None], None]) -> None:
         for tenant in await self.known():
             try:
                 swept = await self.ask(tenant, partial(_swept, partial(record, tenant)))
             except StoreUnusable as error:
-                _log(error)
+                self._log(error)
                 continue
             if swept.clock_fault is not None:
                 reason = f"{swept.clock_fault}: nothing is removed"
@@ -312,8 +321,3 @@ def _swept(record: Callable[[Swept | None], None], store: Store) -> Swept:
     if swept.counts:
         record(swept)
     return swept
-
-
-def _log(error: Exception) -> None:
-    reason = str(error)[:_MOST_REASON]
-    logger.error("records_unavailable", error_type=type(error).__name__, reason=reason)

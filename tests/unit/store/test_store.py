@@ -1,5 +1,6 @@
 """Stored assessments: what is kept, found again, hidden and destroyed; on real files."""
 
+import asyncio
 import shutil
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
@@ -8,6 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from tests.fakes.captured_events import captured_events
 from tests.fakes.refusals import refused
 from tests.unit.store.stored import (
     RATINGS,
@@ -16,6 +18,7 @@ from tests.unit.store.stored import (
     WORD,
     Clock,
     figures,
+    keys_in,
     new_record,
     open_store,
 )
@@ -25,6 +28,7 @@ from ai_psychiatrist.domain.errors import (
     ConfigurationError,
     InputError,
     RequestConflict,
+    StoreUnusable,
 )
 from ai_psychiatrist.domain.phq8 import Item, Severity
 from ai_psychiatrist.domain.record_state import RecordState
@@ -35,6 +39,7 @@ from ai_psychiatrist.store.keys import Seal, TenantKeys
 from ai_psychiatrist.store.listing import PageWanted, Rated, Sort
 from ai_psychiatrist.store.records import NewRecord
 from ai_psychiatrist.store.store import Store
+from ai_psychiatrist.store.stores import StorePlace, Stores
 
 BLIND = frozenset({ReviewPhase.BLIND})
 
@@ -387,6 +392,19 @@ def test_another_version_is_refused_with_what_to_do(tmp_path: Path) -> None:
         file.execute("UPDATE meta SET value = 999")
     with pytest.raises(ConfigurationError, match="records import"):
         open_store(tmp_path)
+
+
+def test_what_cannot_be_used_is_logged_once_however_often_it_is_asked(tmp_path: Path) -> None:
+    open_store(tmp_path).close()
+    with closing(sqlite3.connect(tmp_path / "store.sqlite")) as file, file:
+        file.execute("UPDATE meta SET value = 999")
+    stores = Stores(StorePlace(folder=tmp_path), keys_in(tmp_path), StoreLimits())
+    with captured_events() as events, closing(stores):
+        for _ in range(5):
+            with pytest.raises(StoreUnusable):
+                asyncio.run(stores.claim(per_tenant=1))
+    assert [event["event"] for event in events] == ["records_unavailable"]
+    assert events[0]["reason"].endswith("`records import` of this one")
 
 
 def test_files_of_an_earlier_version_are_not_passed_over(tmp_path: Path) -> None:
