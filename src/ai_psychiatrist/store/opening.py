@@ -1,5 +1,6 @@
 """Where the tables lie: SQLite's two files or a PostgreSQL, opened, and made where none are."""
 
+import os
 import sqlite3
 import time
 from pathlib import Path
@@ -33,7 +34,6 @@ logger = get_logger(__name__)
 
 FILE_NAME: Final = "store.sqlite"
 KEYS_NAME: Final = "keys.sqlite"
-_MAGIC: Final = b"SQLite format 3\x00"
 
 _CARRY_OVER: Final = (
     "is a store of an earlier version: with that version write `records export`, move the file "
@@ -63,6 +63,9 @@ _AGAIN_SECONDS: Final = 0.01
 _CONNECTIONS: Final = 8
 _MOST_JOURNAL_BYTES: Final = 1_048_576
 """What stays of the side file that something large went through."""
+_MAGIC: Final = b"SQLite format 3\x00"
+_DESCRIPTORS: Final[dict[tuple[int, int], int]] = {}
+"""Of the files that are looked at, by device and inode."""
 _MOST_VALUE_BYTES: Final = 100_000_000
 _VERSION: Final = "schema_version"
 _ROLE: Final = text("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user")
@@ -247,5 +250,13 @@ def are_databases(folder: Path) -> bool:
 
 
 def _head_of(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(len(_MAGIC))
+    """Return the first bytes of a file of a database.
+
+    Its descriptor stays open as long as the process lives: closing one of a file drops all locks
+    that the process has on it, and another process would then take the side files away.
+    """
+    found = path.stat()
+    place = found.st_dev, found.st_ino
+    if place not in _DESCRIPTORS:
+        _DESCRIPTORS[place] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    return os.pread(_DESCRIPTORS[place], len(_MAGIC), 0)

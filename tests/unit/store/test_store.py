@@ -3,6 +3,8 @@
 import asyncio
 import shutil
 import sqlite3
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import timedelta
@@ -405,6 +407,44 @@ def test_what_cannot_be_used_is_logged_once_however_often_it_is_asked(tmp_path: 
                 asyncio.run(stores.claim(per_tenant=1))
     assert [event["event"] for event in events] == ["records_unavailable"]
     assert events[0]["reason"].endswith("`records import` of this one")
+
+
+_LOOKS = """
+import sqlite3, sys
+for name in sys.argv[1:]:
+    connection = sqlite3.connect(name)
+    connection.execute("PRAGMA schema_version").fetchone()
+    connection.execute("PRAGMA user_version").fetchone()
+    connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    connection.close()
+"""
+
+_DAMAGES = "import sys; open(sys.argv[1], 'r+b').write(b'x' * 9_000)"
+
+
+def test_another_process_takes_no_file_away_after_readiness_was_asked(tmp_path: Path) -> None:
+    stores = Stores(StorePlace(folder=tmp_path), keys_in(tmp_path), StoreLimits())
+    files = [tmp_path / name for name in ("store.sqlite", "keys.sqlite")]
+    with closing(stores):
+        stores.open("local").add(new_record("Anna"))
+        stores.require_files()
+        subprocess.run([sys.executable, "-c", _LOOKS, *map(str, files)], check=True)
+        assert all(path.with_name(f"{path.name}-wal").exists() for path in files)
+        after = new_record("Ben")
+        stores.open("local").add(after)
+    with closing(open_store(tmp_path)) as store:
+        assert store.get(after.id).summary.subject_id
+
+
+@pytest.mark.parametrize("name", ["store.sqlite", "keys.sqlite"])
+def test_readiness_sees_files_that_are_no_database_any_more(tmp_path: Path, name: str) -> None:
+    with closing(Stores(StorePlace(folder=tmp_path), keys_in(tmp_path), StoreLimits())) as stores:
+        stores.open("local").add(new_record("Anna"))
+        stores.require_files()
+        damaging = [sys.executable, "-c", _DAMAGES, str(tmp_path / name)]
+        subprocess.run(damaging, check=True)
+        with pytest.raises(StoreUnusable):
+            stores.require_files()
 
 
 def test_files_of_an_earlier_version_are_not_passed_over(tmp_path: Path) -> None:
