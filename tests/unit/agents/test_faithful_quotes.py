@@ -11,12 +11,19 @@ STANDS = [
     (Item.FAILURE, "Not a day goes by that I haven't felt like a fraud.", "Not a day"),
     (Item.SLEEP, "I slept clean through till dinner and missed three shifts.", "I slept"),
     (Item.FAILURE, "I cross the road so that people don't see I'm a failure.", "I cross"),
+    (Item.TIRED, "I was exhausted all the time when I was pregnant, I still am.", "I was"),
+    (Item.DEPRESSED, "I have been depressed every day since she died two years ago.", "I have"),
+    (Item.TIRED, "When I got home I was exhausted every day.", "When I"),
     (Item.MOVING, "I am up, I am down, I am round the library like a guard.", "I am up"),
 ]
 FALLS = [
     (Item.SLEEP, "I sleep well.", "I sleep"),
     (Item.DEPRESSED, "I'm not sad.", "I'm not"),
     (Item.DEPRESSED, "When I was a child I was depressed.", "When I"),
+    (Item.DEPRESSED, "When I was at college I was depressed every day.", "When I"),
+    (Item.SLEEP, "I slept badly ten years ago, not any more.", "I slept"),
+    (Item.TIRED, "I was exhausted all the time when I was pregnant, years ago.", "I was"),
+    (Item.FAILURE, "Back in school I felt like a failure all the time.", "Back in"),
     (Item.DEPRESSED, "My sister is depressed.", "My sister"),
     (Item.DEPRESSED, "I can't sleep.", "I can't"),
 ]

@@ -199,7 +199,7 @@ def _with_mentions(quote: Quote, mentions: Sequence[Mention]) -> Quote:
         polarity=polarities.pop() if len(polarities) == 1 else Polarity.UNCLEAR,
         frequency=_stated(one.frequency for one in lasting),
         timeframe=_agreed(one.timeframe for one in lasting),
-        is_plain=not any(map(_is_doubtful, lasting)) and _denies_plainly(quote, mentions),
+        is_plain=_is_plain(quote, mentions, lasting),
     )
 
 
@@ -215,6 +215,20 @@ def _stated(frequencies: Iterable[Frequency]) -> Frequency:
     return found.pop() if len(found) == 1 else Frequency.UNSTATED
 
 
+def _is_plain(quote: Quote, own: Sequence[Mention], lasting: Sequence[Mention]) -> bool:
+    """Return whether a quote has one reading: a stated denial, or a time that is stated as past."""
+    if len(quote.text) > _LONGEST_PLAIN:
+        return False
+    said = {word for word, _ in words_in(quote.text)}
+    if not words("qualifying").isdisjoint(said):
+        return False
+    if all(one.polarity is Polarity.AFFIRMED and one.timeframe is Timeframe.PAST for one in own):
+        # How often it was so, and "not any more", only confirm that it is over.
+        is_dated = not any(one.is_past_by_tense for one in own)
+        return is_dated and words("not_over").isdisjoint(said)
+    return not any(map(_is_doubtful, lasting)) and _denies_plainly(quote, own)
+
+
 def _is_doubtful(one: Mention) -> bool:
     """Return whether a denial or a past is inferred from the wording, and not stated."""
     is_counted = one.frequency not in {Frequency.UNSTATED, Frequency.NOT_AT_ALL}
@@ -224,11 +238,7 @@ def _is_doubtful(one: Mention) -> bool:
 
 def _denies_plainly(quote: Quote, own: Sequence[Mention]) -> bool:
     """Whether a denial has one reading: not "I'm not sad, just slow", "no day I haven't cried"."""
-    if len(quote.text) > _LONGEST_PLAIN:
-        return False
     texts = spoken(quote.text).texts
-    if not words("qualifying").isdisjoint(word for word, _ in words_in(quote.text)):
-        return False
     if texts[:1] and texts[0] in words("opening_own"):
         alone = (one for one in mentions_in(quote.text) if one.concept == own[0].concept)
         if any(one.polarity is Polarity.AFFIRMED for one in alone):

@@ -263,8 +263,11 @@ def _anchor(found: Finding, named: Collection[str], question: ConceptQuestion) -
 def _is_over(said: TurnClauses, at: int, found: Finding) -> bool:
     """Whether the words after a finding, in its clause or the next one, say that it is over."""
     own = said.readings[at].matched
-    if any(hit.cue == _OVER and own.words.spans[hit.first][0] >= found.end for hit in own.hits):
-        return True
+    for hit in own.hits:
+        # "Since she died two years ago" says when it began.
+        is_since = "since" in own.texts[: hit.first]
+        if hit.cue == _OVER and own.words.spans[hit.first][0] >= found.end and not is_since:
+            return True
     after = said.readings[at + 1].matched.hits if at + 1 < len(said.readings) else ()
     return any(hit.cue == _OVER and hit.first < _LEAD_WORDS for hit in after)
 

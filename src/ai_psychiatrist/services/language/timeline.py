@@ -107,7 +107,7 @@ def _timeframe_of_hit(words: Spoken, hit: Hit, *, is_past_tense: bool) -> Timefr
             is_fronted = after == len(words.texts) and after in words.after_comma
             return Timeframe.PAST if is_fronted or is_past_tense else None
         case "past":
-            is_ongoing = before[-1:] and before[-1] in _words("ongoing")
+            is_ongoing = "since" in before or not _words("ongoing").isdisjoint(before[-1:])
             return Timeframe.RECENT if is_ongoing else Timeframe.PAST
     return None
 
