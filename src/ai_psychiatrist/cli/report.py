@@ -148,8 +148,10 @@ def _score(result: Assessment, item: ItemAssessment) -> Text:
         confidence = "" if item.confidence is None else f"\nconfidence {item.confidence}/5"
         shown = Text(f"{item.score}{confidence}", style="bold")
         if item.score and item.frequency is Frequency.UNSTATED:
-            shown.append("\nfrequency never stated", style="yellow")
-    if (belief := item.belief) is not None:
+            is_stated = any(quote.frequency is not Frequency.UNSTATED for quote in item.evidence)
+            warning = "frequency not plain" if is_stated else "frequency never stated"
+            shown.append(f"\n{warning}", style="yellow")
+    if (belief := item.belief) is not None and belief.calibrated:
         share = belief.not_determinable if item.score is None else belief.scores[item.score]
         shown.append(f"\nbelief {share:.0%}", style="not bold dim")
         if (found := belief.set) is not None:

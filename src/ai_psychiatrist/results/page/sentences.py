@@ -56,18 +56,21 @@ def total_note(result: Assessment) -> str:
 
 
 def believed_total(result: Assessment) -> str:
-    """Return where the total is believed to lie; empty where nothing is believed."""
+    """Return where the total is believed to lie; empty where no calibration says so.
+
+    What is not calibrated ranks nothing, so that nobody is shown it beside a total.
+    """
     scores = result.quantitative
     if scores is None or scores.total_interval is None or total_words(result) == "none":
         return ""
     found = scores.total_interval
     beliefs = [one.belief for one in scores.items.values() if one.belief is not None]
+    if not beliefs or not all(belief.calibrated for belief in beliefs):
+        return ""
     sources = dict.fromkeys(source for belief in beliefs for source in belief.sources)
-    is_calibrated = bool(beliefs) and all(belief.calibrated for belief in beliefs)
-    kind = "recalibrated" if is_calibrated else "not calibrated"
     return (
         f"Believed: {found.low} to {found.high} at {found.level:.0%}, mean {found.mean:.1f} "
-        f"({kind}; from {', '.join(map(words, sources))})."
+        f"(calibrated; from {', '.join(map(words, sources))})."
     )
 
 
