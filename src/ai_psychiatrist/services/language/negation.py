@@ -57,6 +57,7 @@ def is_negated(matched: MatchedText, hit: Hit, passed: frozenset[int] = frozense
         cue.subject == "cue"
         and cue.first < hit.first <= cue.last
         and not DENYING.isdisjoint(matched.texts[cue.first : hit.first])
+        and words("disclosing").isdisjoint(matched.texts[hit.first : cue.last + 1])
         for cue in matched.hits
     )
     is_agreed = False
@@ -156,6 +157,8 @@ def _is_cut(matched: MatchedText, cue: Hit, hit: Hit) -> bool:
     )
     if any(_ends_at(matched, cue, at, reached=reached) for at in range(cue.last + 1, hit.first)):
         return True
+    if any(_is_disclosed(matched, cue, at) for at in range(cue.last + 2, hit.last + 1)):
+        return True
     last = matched.texts[cue.last]
     is_whole = cue.kind == "negator" and last != "not" and last not in words("carriers")
     if is_whole and matched.texts[cue.last + 1] in words("self_with_verb"):
@@ -178,3 +181,19 @@ def _ends_at(matched: MatchedText, cue: Hit, at: int, *, reached: bool) -> bool:
         return False
     is_linked = word in words("links") or at in matched.words.after_comma
     return (is_linked and reached) or word in words("turning")
+
+
+def _is_disclosed(matched: MatchedText, cue: Hit, at: int) -> bool:
+    """Return whether a clause begins at a word that a trigger only denies to be known or told.
+
+    "I don't think that I" reaches through its verb; "nobody knows that I" and "I never told anyone
+    that my husband" deny the knowing and the telling alone.
+    """
+    texts = matched.texts
+    if texts[at] not in words("self_subjects") | words("told_subjects"):
+        return False
+    between = texts[cue.first + 1 : at]
+    is_doubt = texts[cue.last + 1] == "know" and texts[max(0, cue.first - 1)] in words(
+        "self_subjects"
+    )
+    return not words("disclosing").isdisjoint(between) or ("know" in between and not is_doubt)

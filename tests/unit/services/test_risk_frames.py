@@ -1,0 +1,63 @@
+"""A danger that is told stays one, whatever sentence it is told in."""
+
+from typing import Final
+
+import pytest
+
+from ai_psychiatrist.domain.risk import RiskLevel
+from ai_psychiatrist.services.risk.detector import detect_risk
+from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
+
+_SAID: Final = (
+    "I think about killing myself",
+    "I want to die",
+    "I have thoughts of ending my life",
+    "I cut myself",
+    "I think I'd be better off dead",
+    "I've been thinking about suicide",
+    "I've been stockpiling my pills",
+    "my husband hits me",
+)
+_SECRETS: Final = (
+    "Nobody knows that {}.",
+    "No one in my family knows that {}.",
+    "I have never told anyone that {}.",
+    "I haven't told my wife that {}.",
+    "I don't tell people that {}.",
+    "My doctor doesn't know that {}.",
+    "They don't realise that {}.",
+    "I can't deny that {}.",
+    "I never admitted that {}.",
+    "I'm not ashamed to say {}.",
+    "It's no secret that {}.",
+    "I don't want you to know that {}.",
+    "Never mind, {}.",
+)
+_FREQUENCIES: Final = (
+    "Every day {}.",
+    "Some nights {} and some nights I don't.",
+    "I'm afraid {}.",
+    "I must say {}.",
+    "{} since she died two years ago.",
+    "I'm fine, but {}.",
+)
+_GRAVE: Final = {RiskLevel.MODERATE, RiskLevel.HIGH}
+
+
+def _level(said: str) -> RiskLevel:
+    talk = f"Interviewer: How have you been?\nParticipant: {said[0].upper()}{said[1:]}\n"
+    return detect_risk(parse_transcript(talk)).level
+
+
+@pytest.mark.parametrize("frame", (*_SECRETS, *_FREQUENCIES))
+def test_a_danger_is_found_in_each_frame(frame: str) -> None:
+    missed = [frame.format(one) for one in _SAID if _level(frame.format(one)) not in _GRAVE]
+    assert not missed
+
+
+@pytest.mark.parametrize("said", ["I want to die", "I have thoughts of suicide"])
+@pytest.mark.parametrize(
+    "frame", ["I don't think that {}.", "I don't believe that {}.", "It's not that {}."]
+)
+def test_what_is_not_thought_is_still_denied(frame: str, said: str) -> None:
+    assert _level(frame.format(said)) not in _GRAVE
