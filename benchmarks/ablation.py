@@ -20,7 +20,7 @@ from ai_psychiatrist.agents.settings import FeedbackSettings
 from ai_psychiatrist.assessment.assessor import AssessmentOptions, Assessor
 from ai_psychiatrist.assessment.parts import Part
 from ai_psychiatrist.assessment.refinement import FeedbackLoop
-from ai_psychiatrist.domain.assessment import WantedScoring
+from ai_psychiatrist.domain.assessment import ScoringOptions
 from ai_psychiatrist.domain.drive import DriveVerdict
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.transcript import Transcript
@@ -56,7 +56,7 @@ async def verdicts_of(model: PlantedModel, transcripts: Sequence[Transcript]) ->
     for transcript in transcripts:
         assessment = await pipeline.assess(
             transcript,
-            AssessmentOptions(parts=frozenset({Part.SCORES}), scoring=WantedScoring(ablates=True)),
+            AssessmentOptions(parts=frozenset({Part.SCORES}), scoring=ScoringOptions(ablates=True)),
         )
         found.units += 1
         found.extra_calls += sum(one.agent == "ablation" for one in assessment.attempts)

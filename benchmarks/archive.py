@@ -25,7 +25,7 @@ from ai_psychiatrist.reviews.queue import queued
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.store.audit import AuditLogs
 from ai_psychiatrist.store.cipher import StoreKeys
-from ai_psychiatrist.store.listing import PageWanted, Sort
+from ai_psychiatrist.store.listing import RecordListRequest, Sort
 from ai_psychiatrist.store.opening import open_sqlite
 from ai_psychiatrist.store.records import Figures, NewRecord
 from ai_psychiatrist.store.store import Store
@@ -127,7 +127,7 @@ def rows(folder: Path, stored: int) -> Iterator[str]:
     read = each(lambda number: store.get(f"record-{number}"), min(stored, 1_000))
     yield _line("read one", read)
     for sort in Sort:
-        wanted = PageWanted(rater="ann", sort=sort)
+        wanted = RecordListRequest(rater="ann", sort=sort)
         spent = seconds_of(partial(store.lists.page, wanted))
         yield _line(f"a page of {stored:,}, by {sort}", spent)
     yield _line(f"the queue of {stored:,}", seconds_of(lambda: queued(store, LOCAL, limit=10)))

@@ -132,7 +132,7 @@ def _shown(folder: Path, masks: Mapping[str, str]) -> Iterator[Answer]:
 
 
 def _webhooks(folder: Path, masks: Mapping[str, str]) -> Iterator[Answer]:
-    """Yield webhooks that were given up, and what becomes of them when they are tried anew."""
+    """Yield webhooks that were given up, and what becomes of them when they are tried again."""
     calls = {
         "given_up": ("jobs", "webhooks"),
         "as_json": ("jobs", "webhooks", "--json"),

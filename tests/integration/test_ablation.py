@@ -96,7 +96,8 @@ def test_http_tells_of_each_score(tmp_path: Path, route: str) -> None:
     )
     drives = {key: item["drive"] for key, item in items.items() if item["score"] is not None}
     assert {key: (one["verdict"], one["reason"]) for key, one in drives.items()} == dict.fromkeys(
-        ("PHQ8_Sleep", "PHQ8_Appetite"), (DriveVerdict.EVIDENCE_DRIVEN, DriveReason.NEEDED)
+        ("PHQ8_Sleep", "PHQ8_Appetite"),
+        (DriveVerdict.EVIDENCE_DRIVEN, DriveReason.NEEDED),
     )
     assert set(drives["PHQ8_Sleep"]["scores"]) == set(Change)
     assert drives["PHQ8_Sleep"]["scores"]["erased"]["end"] == "not_determinable"

@@ -144,7 +144,10 @@ def test_verdicts_are_open_once_the_replies_to_changes_are_rejected(copied: Path
     now = unit_of(copied)
     drive = now.items[Item.SLEEP].drive
     assert drive is not None
-    assert (drive.verdict, drive.reason) == (DriveVerdict.UNDETERMINED, DriveReason.CALL_FAILED)
+    assert (drive.verdict, drive.reason) == (
+        DriveVerdict.UNDETERMINED,
+        DriveReason.CALL_FAILED,
+    )
     assert now.status == "complete"
     assert now.items[Item.SLEEP].score == 1
 

@@ -244,7 +244,7 @@ def test_the_report_of_the_command_tells_what_a_model_found(tmp_path: Path) -> N
     assert done.code == 0, done.err
     words = " ".join(done.out.split())
     assert "intent, affirmed, found by a model; turn 2" in words
-    assert "left out: 1 signs of a model in words that nobody said" in words
+    assert "left out: 1 signs of a model in words that were not said" in words
     assert "danger: openai-chat:fake-model" in words
     assert words.count("found by a model") == 1
 

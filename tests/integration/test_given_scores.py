@@ -17,10 +17,10 @@ from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain import access
 from ai_psychiatrist.domain.access import LOCAL, Principal
 from ai_psychiatrist.domain.review import ReviewPhase
-from ai_psychiatrist.infrastructure.tasks import Stopping
+from ai_psychiatrist.infrastructure.tasks import GracefulShutdown
 from ai_psychiatrist.reviews.agreed import agreed
 from ai_psychiatrist.reviews.blindness import list_for
-from ai_psychiatrist.store.listing import PageWanted
+from ai_psychiatrist.store.listing import RecordListRequest
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.wiring.records import stores_of
 from tests.integration.running_app import client_of, settings_with
@@ -85,7 +85,7 @@ def test_a_review_that_begins_while_a_list_is_read_is_not_blind_beside_its_score
     """Two windows of one person: in one the list is loaded, in the other rating begins."""
     stores = stores_of(settings_with(tmp_path))
     other = stores.open(LOCAL.tenant)
-    wanted = PageWanted(rater="ben", limit=1, hidden=frozenset({BEGUN}))
+    wanted = RecordListRequest(rater="ben", limit=1, hidden=frozenset({BEGUN}))
     with ThreadPoolExecutor(2) as pool:
         for place in range(RACES):
             record_id = service.stored(place)
@@ -130,7 +130,7 @@ def test_an_answer_in_parts_may_take_longer_than_a_request_as_long_as_more_comes
         sent.append(message)
 
     settings = load_settings({"API_REQUEST_TIMEOUT_SECONDS": str(2 * SECONDS)}, None).api
-    deadline = Limits(parts, settings=settings, stopping=Stopping(), margin_seconds=SECONDS)
+    deadline = Limits(parts, settings=settings, stopping=GracefulShutdown(), margin_seconds=SECONDS)
     with pytest.raises(TimeoutError):
         asyncio.run(
             deadline({"type": "http", "method": "GET", "path": "/v1/export"}, receive, send)

@@ -251,7 +251,7 @@ def test_a_ceiling_of_calls_holds_for_those_that_wait_as_well(folder: Path) -> N
     with BatchServer(script=good) as server:
         ends = in_rounds(folder, server, "--max-calls", "3")
         assert ends[-1].code == 1
-        assert "go on with --resume and a higher --max-calls" in ends[-1].err
+        assert "continue with --resume and a higher --max-calls" in ends[-1].err
         assert len(server.answered) == summary(folder)["model_calls"] == 3
         ends = in_rounds(folder, server, "--max-calls", "5")
         assert len(server.answered) == summary(folder)["model_calls"] == 5

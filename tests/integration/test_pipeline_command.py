@@ -254,7 +254,7 @@ def test_the_ceiling_of_calls_stops_the_run_and_a_higher_one_goes_on(runs: Pipel
     runs.start_over()
     stopped = runs(*UNITS, "--max-calls", "3", code=1)
     assert len(runs.server.requests) == 3
-    assert "go on with --resume and a higher --max-calls" in stopped.err
+    assert "continue with --resume and a higher --max-calls" in stopped.err
     assert runs.summary()["units"]["failed"] == 0
     runs(*UNITS, "--max-calls", "3", "--resume", code=1)
     assert len(runs.server.requests) == 3

@@ -117,7 +117,7 @@ def test_a_plan_says_of_a_run_without_tokens_that_nobody_told_of_any(
 ) -> None:
     assert evaluate(tmp_path, "run", interviews, "--out", "run").code == 0
     again = evaluate(tmp_path, "run", interviews, "--out", "run", "--plan")
-    assert again.out.splitlines()[-1] == "This run so far: nobody told of tokens."
+    assert again.out.splitlines()[-1] == "This run so far: no token counts were reported."
 
 
 def test_run_leaves_what_was_planned_beside_what_was_used(tmp_path: Path, interviews: Path) -> None:

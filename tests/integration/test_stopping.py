@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from ai_psychiatrist.api.limits import Limits
 from ai_psychiatrist.config import load_settings
-from ai_psychiatrist.infrastructure.tasks import Stopping
+from ai_psychiatrist.infrastructure.tasks import GracefulShutdown
 from tests.fakes.exchange import Reply
 from tests.fakes.faults import fault
 from tests.fakes.model_server import ModelServerThread
@@ -164,7 +164,7 @@ async def hang(_: Scope, __: Receive, ___: Send) -> None:
 
 def test_a_request_that_nothing_else_ends_is_ended_by_its_deadline() -> None:
     settings = load_settings({"API_REQUEST_TIMEOUT_SECONDS": "0.01"}, None).api
-    limits = Limits(hang, settings=settings, stopping=Stopping(), margin_seconds=0.01)
+    limits = Limits(hang, settings=settings, stopping=GracefulShutdown(), margin_seconds=0.01)
 
     async def ask() -> list[httpx.Response]:
         transport = httpx.ASGITransport(limits)

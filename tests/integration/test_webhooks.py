@@ -474,7 +474,7 @@ def test_what_was_given_up_is_listed_and_tried_anew(tmp_path: Path) -> None:
             done = await asyncio.to_thread(
                 run_command, ["jobs", "webhooks", "--again"], tmp_path, settings
             )
-            assert "1 webhooks are tried anew" in done.err
+            assert "1 webhooks are tried again" in done.err
             assert "token" not in listed.out + done.out + done.err
             service.clock.ahead += 1
             await receiver.came(2)

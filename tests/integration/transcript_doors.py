@@ -174,7 +174,7 @@ def _reason(message: str) -> str:
 
 
 _FAULTS: Final = {
-    "say who is who": "speakers unknown",
+    "name the participant": "speakers unknown",
     "names none": "speakers unknown",
     "in no form of a transcript": "unknown form",
     "several interviews": "several interviews",

@@ -493,7 +493,7 @@ def test_value_that_does_not_fit_is_refused_by_name_and_not_shown(name: str, val
             "messages, model, stream are what the call",
         ),
         ("MODEL_THINKING", '{"gemma3": "low"}', "name models with their provider"),
-        ("MODEL_LOCAL_HOSTS", "a/b", "write host names or addresses alone"),
+        ("MODEL_LOCAL_HOSTS", "a/b", "write only host names or addresses"),
     ],
 )
 def test_a_value_that_does_not_fit_is_refused_in_our_words(

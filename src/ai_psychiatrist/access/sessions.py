@@ -126,7 +126,7 @@ def local_rater(name: str) -> Principal:
         msg = f"rater has to be a name of 1-{_MOST_NAME_CHARACTERS} letters, digits and blanks"
         raise InputError(msg, field="rater")
     if slug in _SHOWN_AS_OTHERS:
-        msg = "rater has to be a name that the pages give nobody else; take another"
+        msg = "rater has to be a name that the pages use for no one else; choose another"
         raise InputError(msg, field="rater")
     return Principal(id=f"local:{slug}", name=shown, tenant=LOCAL.tenant, scopes=LOCAL.scopes)
 

@@ -22,7 +22,7 @@ _ALGORITHMS: Final = tuple(
 def _safe_address(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme != "https" and not is_of_this_machine(parts.hostname or ""):
-        msg = "keys come over https alone, but from this machine"
+        msg = "keys are accepted over https only, except from this machine"
         raise ValueError(msg)
     if parts.username or parts.password or parts.fragment:
         msg = "the address of the keys holds no user, no password and no fragment"

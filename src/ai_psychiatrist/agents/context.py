@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 from ai_psychiatrist.agents.prompts.shared import DELIMITED, NO_NOTES, NOTES, PART, SYSTEM
 from ai_psychiatrist.agents.prompts.tasks import TASKS, Tasks
 from ai_psychiatrist.agents.references import ReferenceSource
-from ai_psychiatrist.domain.assessment import AS_SET, WantedScoring
+from ai_psychiatrist.domain.assessment import DEFAULT_SCORING, ScoringOptions
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import numbered_part
@@ -68,7 +68,7 @@ class AssessmentContext:
     """What the agents are asked."""
     learned_reading: TranscriptReading = field(default_factory=TranscriptReading, repr=False)
     """What the learned reader says of the transcript."""
-    scoring: WantedScoring = AS_SET
+    scoring: ScoringOptions = DEFAULT_SCORING
     references: ReferenceSource | None = field(default=None, repr=False)
     """Where scoring finds examples of other participants; `None` where there are none."""
     shown_blocks: dict[str, str] = field(default_factory=dict, repr=False)
@@ -215,7 +215,7 @@ def assessment_context(
     store: CallStore | None = None,
     unread: frozenset[int] = frozenset(),
     tasks: Tasks = TASKS,
-    scoring: WantedScoring = AS_SET,
+    scoring: ScoringOptions = DEFAULT_SCORING,
     references: ReferenceSource | None = None,
 ) -> AssessmentContext:
     """Prepare a transcript for its calls.

@@ -88,7 +88,7 @@ def extract_danger(text: str) -> DangerOutput:
     if given is None:
         raise OutputRejected(
             RejectionCode.MISSING_ITEM,
-            'The reply needs the key "signs" with a list, which is empty where there is no sign.',
+            'The reply needs the key "signs" with a list. If there is no sign, send an empty list.',
         )
     refuse_too_many(given.signs, "signs")
     readings = [_SignReading(f"signs[{at}]", value) for at, value in enumerate(given.signs)]
@@ -253,7 +253,7 @@ class _SignReading(FieldReading):
             polarity = RiskPolarity.AFFIRMED
             self.problems[UnreadPart.POLARITY] = OutputRejected(
                 RejectionCode.RULE_BROKEN,
-                f"{place}: what is denied is low. Mend its polarity or its level.",
+                f"{place}: a denied sign has to be low. Correct its polarity or its level.",
             )
         self.signs = [
             CompletedSign(
@@ -278,7 +278,8 @@ class _SignReading(FieldReading):
                 return words
         if isinstance(self.fields.get("quote"), str):
             self._note_quote(
-                RejectionCode.EMPTY_FIELD, "has no words. Copy them, or leave the sign out"
+                RejectionCode.EMPTY_FIELD,
+                "has a quote without words. Copy them, or leave the sign out",
             )
         else:
             self._note_quote(RejectionCode.WRONG_TYPE, _IS_NO_OBJECT)

@@ -85,7 +85,7 @@ def asking_again(extract: Callable[[str], OutputT]) -> Callable[[str], OutputT]:
             # Such as a check of the output model that the extractor did not foresee.
             refused = OutputRejected(
                 RejectionCode.WRONG_TYPE,
-                "The reply does not have the form that the task shows. Keep to that form.",
+                "The reply has another format. Reply only in the format that the task shows.",
             )
         # With the first rejection: a reply that is accepted needs no library to be read.
         from ai_psychiatrist.llm.pydantic_agent import asked_again  # noqa: PLC0415
@@ -125,7 +125,7 @@ def refuse_too_many(quotes: Sequence[object], place: str) -> None:
     if len(quotes) > MAX_QUOTES:
         raise OutputRejected(
             RejectionCode.TOO_MANY_QUOTES,
-            f"{place} lists far too many quotes. Give the most telling ones.",
+            f"{place} lists too many quotes. List only the most important ones.",
         )
 
 
@@ -164,7 +164,7 @@ def _required_block(reply: str, tag: str, block: str | None) -> str:
     if block is None:
         raise OutputRejected(
             RejectionCode.MISSING_TAG,
-            f"The tag <{tag}>…</{tag}> is missing. Reply with all the tags of the task.",
+            f"The tag <{tag}>…</{tag}> is missing. Reply with all tags of the task.",
         )
     if not A_WORD.search(block):
         raise OutputRejected(
@@ -178,7 +178,7 @@ def _refuse_cut_off(reply: str, tag: str) -> None:
     if has_unclosed_tag(reply, tag):
         raise OutputRejected(
             RejectionCode.TRUNCATED,
-            f"The reply ends inside <{tag}>. Reply with all the tags of the task, briefer.",
+            f"The reply ends inside <{tag}>. Reply with all tags of the task, more briefly.",
         )
 
 
@@ -329,7 +329,7 @@ class _Judgement(FieldReading):
             self.fields = _labelled(said)
         if "score" not in self.fields:
             raise OutputRejected(
-                RejectionCode.SCORE_MISSING, "A metric has no score. Give each one."
+                RejectionCode.SCORE_MISSING, "A metric has no score. Give a score for each metric."
             )
         rule = "The score has to be a whole number from 1 to 5."
         problem = OutputRejected(RejectionCode.SCORE_INVALID, rule)
@@ -354,7 +354,8 @@ class _Judgement(FieldReading):
         words = words_of(value) if isinstance(value, str) and HALF_CHARACTER not in value else ""
         if not words or words.lower().rstrip(".") == _ECHOED_EXPLANATION:
             raise OutputRejected(
-                RejectionCode.EMPTY_FIELD, "The explanation is missing. Explain the score first."
+                RejectionCode.EMPTY_FIELD,
+                "The explanation is missing. Write what you found, then the score.",
             )
         return words
 
@@ -373,7 +374,7 @@ def _labelled(reply: str) -> dict[str, object]:
         )
     if _SAID_AGAIN.match(reply, score.end()):
         raise OutputRejected(
-            RejectionCode.SCORE_INVALID, "The score line names several numbers. Give one score."
+            RejectionCode.SCORE_INVALID, "The score line has several numbers. Give one score."
         )
     label = _last_match(_EXPLANATION, reply)
     words = reply[label.end() if label else 0 : score.start()]
@@ -381,7 +382,8 @@ def _labelled(reply: str) -> dict[str, object]:
         if _last_match(_EXPLANATION, reply[: score.start()]) is not None:
             # A second explanation whose score is missing.
             raise OutputRejected(
-                RejectionCode.SCORE_MISSING, "The last explanation has no score. Give both again."
+                RejectionCode.SCORE_MISSING,
+                "The last explanation has no score. Give the explanation and the score again.",
             )
         words = reply[label.end() :]
     return {
@@ -611,19 +613,19 @@ def extract_evidence(text: str) -> EvidenceOutput:
         places = "; ".join(f"{key}: {what}" for key, what in error.violations.items())
         raise OutputRejected(
             RejectionCode.WRONG_TYPE,
-            f"Each item key needs a list of strings. Wrong: {places}.",
+            f"Each item key needs a list of strings. Correct this: {places}.",
             error.violations,
         ) from None
     if not any(quotes.values()) and _ECHO.search(without_thinking(text)):
         raise OutputRejected(
-            RejectionCode.NO_JSON, "The reply repeats the task. Reply with the quotes themselves."
+            RejectionCode.NO_JSON, "The reply repeats the task. Reply with the quotes."
         )
     for key, listed in quotes.items():
         refuse_too_many(listed, key)
     if said.unknown_keys and not said.values:
         raise OutputRejected(
             RejectionCode.MISSING_ITEM,
-            f"No key names an item. Use these keys: {', '.join(PHQ8_DOMAIN_KEYS)}.",
+            f"No key is an item. Use these keys: {', '.join(PHQ8_DOMAIN_KEYS)}.",
         )
     return EvidenceOutput(
         quotes=quotes,
@@ -657,7 +659,7 @@ def extract_quantitative(text: str) -> QuantitativeOutput:
     there = (one for one in readings if one.key not in missing)
     problems = [problem for one in there for problem in one.problems.values()]
     if missing:
-        feedback = "Each of the eight items needs an object. Missing or wrong: "
+        feedback = "Each of the eight items needs an object. Add or correct: "
         problems.insert(
             0, OutputRejected(RejectionCode.MISSING_ITEM, f"{feedback}{', '.join(missing)}.")
         )
@@ -712,7 +714,7 @@ class _ItemReading(FieldReading):
         value = self.fields["score"]
         if self._is_unknown(value):
             return None
-        rule = ": score has to be 0-3 or N/A, a whole number."
+        rule = ": score has to be 0, 1, 2, 3 or N/A."
         problem = self._problem(RejectionCode.SCORE_INVALID, rule)
         return self.number(_number_of_words(value, _SCORE_WORDS), 0, 3, problem)
 
@@ -720,7 +722,7 @@ class _ItemReading(FieldReading):
         value = self.fields.get("confidence")
         if self._is_unknown(value):
             return None
-        rule = ": confidence has to be 1-5, a whole number."
+        rule = ": confidence has to be a whole number from 1 to 5."
         return self.number(value, 1, 5, self._problem(RejectionCode.CONFIDENCE_INVALID, rule))
 
     def _is_unknown(self, value: object) -> bool:
@@ -734,7 +736,10 @@ class _ItemReading(FieldReading):
     def _reason(self) -> str:
         value = self.fields.get("reason")
         if is_unread_text(value):
-            raise self._problem(RejectionCode.UNREPAIRABLE, ": reason is no whole text.")
+            raise self._problem(
+                RejectionCode.UNREPAIRABLE,
+                ": reason is given twice or has half a character. Write one text.",
+            )
         return value.strip() if isinstance(value, str) else ""
 
     def _evidence(self) -> tuple[str, ...]:
@@ -745,12 +750,15 @@ class _ItemReading(FieldReading):
                 # The texts of that list would be lost.
                 raise self._problem(
                     RejectionCode.WRONG_TYPE,
-                    ': the quotes have to stand under the key "evidence".',
+                    ': the key of the quotes has to be "evidence".',
                 )
             return ()
         if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
             raise self._problem(RejectionCode.WRONG_TYPE, ": evidence has to be a list of strings.")
         if any(map(is_unread_text, value)):
-            raise self._problem(RejectionCode.UNREPAIRABLE, ": a quote is no whole text.")
+            raise self._problem(
+                RejectionCode.UNREPAIRABLE,
+                ": a quote is given twice or has half a character. Copy it again.",
+            )
         refuse_too_many(value, self.key)
         return tuple(dict.fromkeys(words for text in value if (words := words_of(text))))

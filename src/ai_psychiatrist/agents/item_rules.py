@@ -37,19 +37,18 @@ QuoteUse = Mapping[tuple[Segment, ...], int]
 _FEEDBACK: Final = {
     "na_needs_reason": "N/A needs a reason",
     "score_needs_evidence": (
-        "a score of {score} needs words of the participant; quote them, or give N/A"
+        "a score of {score} needs a quote that says that the symptom is present; add one, or give "
+        "N/A"
     ),
     "quote_in_transcript": (
-        "a quote of its evidence is no statement of the participant; copy a whole one"
+        "a quote in evidence is not a statement of the participant; copy it letter by letter, as "
+        "one unbroken stretch of one turn that can be understood alone, or leave it out"
     ),
-    "not_about_item": (
-        "every quote is about something or somebody else; quote words about this symptom of the "
-        "participant, or give N/A"
-    ),
-    "zero_without_denial": "a 0 needs words that deny the symptom; quote them, or give N/A",
+    "not_about_item": ("no quote is about this symptom of the participant; add one, or give N/A"),
+    "zero_without_denial": "a 0 needs a quote that denies the symptom; add one, or give N/A",
     "contradicted_by_evidence": (
-        "all quotes deny the symptom or tell of the past alone; score it from words about the last "
-        "two weeks, or give N/A"
+        "every quote denies the symptom or is about the past alone; score from words about the "
+        "last two weeks, or give N/A"
     ),
 }
 """What the model is asked by a rule that its reply is sent back for."""

@@ -124,7 +124,7 @@ META_REVIEW_TOOL: Final = OutputTool(
 )
 DANGER_TOOL: Final = OutputTool(
     name="signs",
-    description="The words that say that somebody may come to harm.",
+    description="The words that say that someone may come to harm.",
     schema=_object({"signs": _list_of(_SIGN, _MOST_SIGNS)}),
     text_format=DANGER_FORMAT,
     schema_format=DANGER_FORMAT,

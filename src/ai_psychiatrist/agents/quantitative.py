@@ -355,7 +355,7 @@ class _ScoreValidator:
             self.sent_back = output
             raise ReplyRejected(
                 RejectionCode.RULE_BROKEN,
-                f"{'. '.join(objections)}. Give all eight items again, these mended.",
+                f"{'. '.join(objections)}. Give all eight items again, with these corrected.",
             )
 
     async def judged(self, output: QuantitativeOutput) -> tuple[JudgedItem, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ai_psychiatrist.domain.assessment import AssessmentMode, WantedScoring
+from ai_psychiatrist.domain.assessment import AssessmentMode, ScoringOptions
 from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.domain.evidence import Quote
 from ai_psychiatrist.domain.items import ItemAssessment, NoReferences
@@ -82,7 +82,7 @@ async def shown_references(
     source: ReferenceSource,
     evidence: Mapping[str, Sequence[Quote]],
     transcript: Transcript,
-    scoring: WantedScoring,
+    scoring: ScoringOptions,
 ) -> ShownReferences:
     """Look up what the mode shows; `evidence`: item key -> grounded quotes.
 

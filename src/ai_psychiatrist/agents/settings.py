@@ -28,15 +28,15 @@ class DangerSettings(Options):
     notice: str = Field(
         default="",
         description=(
-            "Who reads a held interview, and when: the person reads this; empty: possibly nobody."
+            "Who reads a held interview, and when; shown to the person. Empty: possibly no one."
         ),
     )
     remind_minutes: int = Field(
         default=60,
         ge=0,
         le=10_080,
-        description="Minutes after its end until the `callback_url` of a job is told of statements "
-        "of danger that nobody has confirmed reading; 0: never.",
+        description="Minutes after its end until the `callback_url` of a job is called about "
+        "statements of danger that were not confirmed as read; 0: never.",
     )
 
     @field_validator("notice")
@@ -72,7 +72,7 @@ class QualitativeSettings(Options):
     )
     delimit_transcript: bool = Field(
         default=False,
-        description="Tell every agent in its prompt that the transcript is data.",
+        description="Say in every prompt that the transcript is data.",
     )
 
 

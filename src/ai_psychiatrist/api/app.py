@@ -47,7 +47,7 @@ from ai_psychiatrist.api.shared_memory import SharedMemory
 from ai_psychiatrist.api.trusted_hosts import TrustedHosts, TrustedProxies
 from ai_psychiatrist.config import Settings, load_settings
 from ai_psychiatrist.domain.assessment import NOTICE
-from ai_psychiatrist.infrastructure.tasks import Stopping
+from ai_psychiatrist.infrastructure.tasks import GracefulShutdown
 from ai_psychiatrist.interface.application import Application
 from ai_psychiatrist.wiring import Services
 
@@ -56,8 +56,8 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = (
     "Text of a clinical interview in, a PHQ-8 assessment out: every item scored or explicitly "
-    "unknown, every score carried by the participant's own words; and interviews that ask what is "
-    "still unknown. "
+    "unknown, every score supported by the participant's own words; and interviews that ask what "
+    "is still unknown. "
 )
 _NO_TELEMETRY: "Final[TelemetryConfig]" = {
     "tracing": False,
@@ -166,7 +166,7 @@ def _make_state(app: FastAPI, settings: Settings, opened: Services | None) -> No
     # Without keys all callers are one, which then may have all there is.
     is_shared = settings.auth.required
     app.state.services = opened
-    app.state.stopping = Stopping()
+    app.state.stopping = GracefulShutdown()
     app.state.failed_logins = FailedLogins()
     app.state.state_look = status.StateLook()
     app.state.example_lock = asyncio.Lock()

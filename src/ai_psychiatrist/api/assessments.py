@@ -41,17 +41,17 @@ from ai_psychiatrist.assessment.assessor import AssessmentOptions
 from ai_psychiatrist.assessment.parts import FULL, Part
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.assessment import (
-    AS_SET,
+    DEFAULT_SCORING,
     Assessment,
     AssessmentStatus,
-    WantedScoring,
+    ScoringOptions,
 )
 from ai_psychiatrist.domain.errors import InputError, NotFound, TranscriptTooLong
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.given_files import FileTooLarge
 from ai_psychiatrist.infrastructure.logging import begin_assessment
 from ai_psychiatrist.infrastructure.off_loop import work_on_text
-from ai_psychiatrist.infrastructure.tasks import Stopping
+from ai_psychiatrist.infrastructure.tasks import GracefulShutdown
 from ai_psychiatrist.results.one_part import (
     QualitativeResult,
     QuantitativeResult,
@@ -167,7 +167,7 @@ class ReadTranscript:
     participant_id: int | None
     transcript: Transcript
     risk: VoicedRisk
-    scoring: WantedScoring = AS_SET
+    scoring: ScoringOptions = DEFAULT_SCORING
 
 
 @asynccontextmanager
@@ -269,7 +269,7 @@ async def assess_read(
 ) -> Assessment:
     """Return the assessment; raises `Problem` when nothing finished."""
     services = services_of(request)
-    stopping: Stopping = request.app.state.stopping
+    stopping: GracefulShutdown = request.app.state.stopping
     await release_body_memory(request.scope)
     begin_assessment()
     options = AssessmentOptions(

@@ -37,9 +37,7 @@ _UNAVAILABLE: Final = "audit_unavailable"
 _NOTHING_DONE: Final = frozenset({503, 507})
 """Answers of a store that takes or gives nothing."""
 _NOBODY: Final = "nobody"
-_CURE: Final = (
-    "The operator of the service has to look after its disk: ai-psychiatrist audit verify"
-)
+_CURE: Final = "The operator has to check the disk: ai-psychiatrist audit verify"
 _NOT_BEGUN: Final = f"The audit log cannot be written, so nothing was changed. {_CURE}"
 _NOT_SHOWN: Final = f"The audit log cannot be written, so nothing is shown. {_CURE}"
 _NOT_ENDED: Final = (

@@ -46,7 +46,7 @@ from ai_psychiatrist.api.submission import (
 )
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.errors import InputError
-from ai_psychiatrist.store.jobs import JobsWanted, NewJob
+from ai_psychiatrist.store.jobs import JobListRequest, NewJob
 
 _MOST_OF_BATCH: Final = 1_000
 _AT_ONCE: Final = 4
@@ -98,7 +98,7 @@ async def create_batch(
             new = await _jobs_of_batch(batch_id, bodies, query, request)
             told = zip(new, to_notify, strict=True)
             await store_jobs([replace(job, callback=one) for job, one in told], request, key)
-    wanted = JobsWanted(batch_id=batch_id, limit=_MOST_OF_BATCH)
+    wanted = JobListRequest(batch_id=batch_id, limit=_MOST_OF_BATCH)
     page = await shown_page(wanted, records, principal)
     jobs = tuple(BegunJobResult(job_id=one.job_id, danger=one.danger) for one in page.jobs)
     return json_of(

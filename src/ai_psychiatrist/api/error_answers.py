@@ -66,7 +66,7 @@ def _problem_of(request: Request, error: Exception) -> Problem:
         case HTTPException():
             return _http_problem(request, error)
         case AgentFailed():
-            detail = "A model gave nothing that can be used; ask again."
+            detail = "No model gave a usable reply; try again."
             more = {"failure": error.code, "agent": error.agent}
             return backend_failed(detail, is_late=error.code in TOO_LATE, more=more)
         case ConfigurationError() | StoreUnusable():

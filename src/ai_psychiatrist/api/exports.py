@@ -22,7 +22,7 @@ from ai_psychiatrist.domain.acknowledgement import Acknowledgement
 from ai_psychiatrist.domain.errors import InputError, NotFound, RequestConflict
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewRow
-from ai_psychiatrist.results.fhir.source import Wanted
+from ai_psychiatrist.results.fhir.source import BundleOptions
 from ai_psychiatrist.results.reading import result_of
 from ai_psychiatrist.results.tables import (
     ASSESSMENT_COLUMNS,
@@ -44,7 +44,7 @@ from ai_psychiatrist.reviews.rating_rows import (
     acknowledgement_rows,
     rating_rows,
 )
-from ai_psychiatrist.store.listing import PageWanted, Rated, RecordPage
+from ai_psychiatrist.store.listing import Rated, RecordListRequest, RecordPage
 from ai_psychiatrist.store.records import Record
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records
@@ -95,7 +95,7 @@ class ExportInQuery(InQuery):
 
     what: ExportedThing = Field(
         default=ExportedThing.RESULTS,
-        description="Assessments, their items, what raters said (of others for admins alone), or "
+        description="Assessments, their items, what raters said (of others for admins only), or "
         "who has read which statements of danger.",
     )
     format: ExportedAs = Field(
@@ -218,11 +218,11 @@ class Export:
             if cursor is None:
                 return
 
-    def _page(self, cursor: str | None) -> PageWanted:
+    def _page(self, cursor: str | None) -> RecordListRequest:
         rated = None
         if self.query.what is ExportedThing.RATINGS:
             rated = Rated.ANY if Scope.ADMIN in self.principal.scopes else Rated.MINE
-        return PageWanted(
+        return RecordListRequest(
             rater=self.principal.id,
             limit=_PAGE,
             cursor=cursor,
@@ -277,7 +277,7 @@ class Export:
 
     def _bundles(self, found: _Found) -> Iterator[bytes]:
         record, ratings = found.record, found.ratings
-        wanted = Wanted(
+        wanted = BundleOptions(
             made_at=record.summary.created_at,
             study_id=found.subject,
             with_words=self.query.with_words,
@@ -319,7 +319,7 @@ class Export:
         return (first, _SUBJECT, *others)
 
 
-def _page_of(wanted: PageWanted, store: Store) -> RecordPage:
+def _page_of(wanted: RecordListRequest, store: Store) -> RecordPage:
     return store.lists.page(wanted)
 
 

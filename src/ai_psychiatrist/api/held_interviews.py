@@ -20,7 +20,7 @@ from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.interview.service import MOST_REASON
 from ai_psychiatrist.interview.snapshot import InterviewPage
-from ai_psychiatrist.store.interviews import InterviewsWanted
+from ai_psychiatrist.store.interviews import InterviewListRequest
 
 _PROBLEMS: Final[Responses] = {
     503: {"description": "Interviews cannot be read or written now."},
@@ -62,7 +62,7 @@ class ReopenRequest(RequestBody):
 async def list_interviews(query: InterviewsOfQuery, interviews: Interviewing) -> Response:
     """List the interviews of your tenant, a page at a time: held ones first, then the newest."""
     state = None if query.state is None else query.state.value
-    wanted = InterviewsWanted(limit=query.limit, cursor=query.cursor, state=state)
+    wanted = InterviewListRequest(limit=query.limit, cursor=query.cursor, state=state)
     return json_of(await interviews.page(wanted))
 
 

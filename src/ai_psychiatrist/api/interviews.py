@@ -163,7 +163,7 @@ async def read_report(
 
 @router.delete("/{interview_id}", status_code=204)
 async def delete_interview(interview_id: InterviewId, interviews: Interviewing) -> Response:
-    """Remove all that is kept of an interview."""
+    """Delete an interview with all its data."""
     await interviews.delete(interview_id)
     return Response(status_code=204)
 
@@ -235,7 +235,7 @@ def _stepped(
     """Return an interview after a step; raises `Problem` for a step that failed."""
     if snapshot.state is InterviewState.FAILED:
         raise backend_failed(
-            "A model gave nothing that can be used. What was answered is kept: POST to the "
+            "No model gave a usable reply. The answers are stored: POST to the "
             "interview's /retry to try this step again. For a closer look: ai-psychiatrist doctor",
             is_late=snapshot.failure in TOO_LATE,
             more={

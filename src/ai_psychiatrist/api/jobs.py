@@ -27,11 +27,11 @@ from ai_psychiatrist.api.requests import RETRY_AFTER_SECONDS, PageInQuery
 from ai_psychiatrist.domain.access import Principal, Scope
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.risk import RiskLevel
-from ai_psychiatrist.infrastructure.tasks import Stopping
+from ai_psychiatrist.infrastructure.tasks import GracefulShutdown
 from ai_psychiatrist.results.result import Result
 from ai_psychiatrist.store.deliveries import Delivery
 from ai_psychiatrist.store.events import StageEvent
-from ai_psychiatrist.store.jobs import DANGER, JobPage, JobRef, JobSummary, JobsWanted
+from ai_psychiatrist.store.jobs import DANGER, JobListRequest, JobPage, JobRef, JobSummary
 from ai_psychiatrist.store.records import WHOLE
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records
@@ -110,9 +110,11 @@ class JobsInQuery(PageInQuery):
 
     state: RecordState | None = Field(default=None, description="Only in this state.")
 
-    def wanted(self, batch_id: str | None = None) -> JobsWanted:
+    def wanted(self, batch_id: str | None = None) -> JobListRequest:
         """Return the page as the store takes it."""
-        return JobsWanted(limit=self.limit, cursor=self.cursor, state=self.state, batch_id=batch_id)
+        return JobListRequest(
+            limit=self.limit, cursor=self.cursor, state=self.state, batch_id=batch_id
+        )
 
 
 JobsOfQuery: TypeAlias = Annotated[JobsInQuery, Query()]
@@ -130,7 +132,7 @@ async def list_jobs(query: JobsOfQuery, records: RecordsOf, principal: Principal
     responses=_NOT_FOUND
     | {
         303: {"description": "It is finished: Location is its result."},
-        304: {"description": "It is as it was when it had the ETag of If-None-Match."},
+        304: {"description": "It has not changed since the ETag of If-None-Match."},
     },
     dependencies=FOLLOWING,
 )
@@ -182,7 +184,7 @@ async def read_result(job_id: str, records: Records, principal: Principal) -> Jo
     return await records.ask(read)
 
 
-async def shown_page(wanted: JobsWanted, records: Records, principal: Principal) -> JobPage:
+async def shown_page(wanted: JobListRequest, records: Records, principal: Principal) -> JobPage:
     """Return a part of the list, as this caller may see it."""
     page = await records.ask(lambda store: store.jobs.page(wanted))
     return replace(page, jobs=tuple(_shown(one, principal) for one in page.jobs))
@@ -201,12 +203,12 @@ async def until_ended(record_id: str, request: Request, records: Records, second
     """Return once the job has its end or the time is up, or the service is being stopped."""
     clock = asyncio.get_running_loop().time
     until = clock() + min(seconds, max(0.0, seconds_left(request.scope) - _MARGIN_SECONDS))
-    stopping: Stopping = request.app.state.stopping
+    stopping: GracefulShutdown = request.app.state.stopping
     while clock() < until and not stopping.is_begun:
         summary = await records.ask(lambda store: store.summary(record_id))
         if summary.state.is_last:
             return
-        await jobs_of(request).work.news.wait(min(_LOOK_SECONDS, until - clock()))
+        await jobs_of(request).work.events.wait(min(_LOOK_SECONDS, until - clock()))
 
 
 async def _events_after(
@@ -256,7 +258,7 @@ async def follow_job(
     after: Annotated[int, Depends(_last_number)],
 ) -> AsyncIterator[ServerSentEvent]:
     """Send each step as it comes, without words; Last-Event-ID goes on after a break."""
-    stopping: Stopping = request.app.state.stopping
+    stopping: GracefulShutdown = request.app.state.stopping
     while not stopping.is_begun and seconds_left(request.scope) > _MARGIN_SECONDS:
         further, is_over = await _events_after(after, job_id, records)
         for event in further:
@@ -271,4 +273,4 @@ async def follow_job(
         if is_over:
             return
         if not further:
-            await jobs.work.news.wait(_EVENTS_SECONDS)
+            await jobs.work.events.wait(_EVENTS_SECONDS)

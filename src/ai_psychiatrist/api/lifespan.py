@@ -87,9 +87,9 @@ def refuse_open_address(settings: Settings) -> None:
     """
     if is_open_to_anybody(settings) and not settings.api.allow_unauthenticated:
         msg = (
-            f"other machines can reach API_HOST={settings.api.host}, and nobody is asked for a "
-            "key: set AUTH_REQUIRED=true and make a key with `ai-psychiatrist keys create`; or, "
-            "where something before the server asks instead, set API_ALLOW_UNAUTHENTICATED=true"
+            f"other machines can reach API_HOST={settings.api.host} without a key: set "
+            "AUTH_REQUIRED=true and make a key with `ai-psychiatrist keys create`; or, if a proxy "
+            "in front authenticates, set API_ALLOW_UNAUTHENTICATED=true"
         )
         raise ConfigurationError(msg)
 

@@ -17,7 +17,7 @@ from ai_psychiatrist.api.risk import kept_risk
 from ai_psychiatrist.api.shared_memory import SharedMemory
 from ai_psychiatrist.config import ApiSettings
 from ai_psychiatrist.infrastructure.json_structure import SMALL_BYTES
-from ai_psychiatrist.infrastructure.tasks import Stopping
+from ai_psychiatrist.infrastructure.tasks import GracefulShutdown
 
 MARGIN_SECONDS: Final = 5.0
 """How much longer than its time a request may take, so that what has finished can be returned."""
@@ -57,7 +57,7 @@ class Limits:
         app: ASGIApp,
         *,
         settings: ApiSettings,
-        stopping: Stopping,
+        stopping: GracefulShutdown,
         margin_seconds: float = MARGIN_SECONDS,
     ) -> None:
         self._app = app

@@ -27,11 +27,11 @@ TAGS: Final = {
     "reviews": "Rate a stored assessment, blind until your ratings are committed.",
     "session": "Log in and out with a key; for pages.",
     "interviews": "Ask a person what is still unknown, one question after another.",
-    "status": "How the service is; for whoever watches over it.",
+    "status": "How the service is; for monitoring.",
 }
 """What the groups of routes are for."""
 _DONE: Final = {
-    "200": "What was asked for.",
+    "200": "The requested data.",
     "201": "What was made.",
     "202": "It is taken; Location says where to ask for it.",
     "204": "It is done, and there is no body.",
@@ -43,7 +43,7 @@ _OF_EVERY_ROUTE: Final = {
     "413": "The body is too large.",
     "421": "The service does not answer under this name.",
     "429": "Logins failed too often; see Retry-After.",
-    "503": "The service is being stopped; see Retry-After.",
+    "503": "The service is shutting down; see Retry-After.",
     "504": "The answer was not ready before the deadline.",
 }
 _WRONG_FIELDS: Final = "A field is wrong; the body says which."

@@ -32,7 +32,7 @@ from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.interview.interview_store import state_of
 from ai_psychiatrist.interview.serialization import whole
 from ai_psychiatrist.interview.service import MOST_REASON
-from ai_psychiatrist.store.interviews import InterviewsWanted, ListedInterview
+from ai_psychiatrist.store.interviews import InterviewListRequest, ListedInterview
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records
 
@@ -65,7 +65,7 @@ async def interviews_in_danger(
 
 
 def _in_danger(store: Store, *, names_subjects: bool) -> tuple[list[InDanger], int]:
-    wanted = InterviewsWanted(limit=_MOST_HELD, has_danger=True)
+    wanted = InterviewListRequest(limit=_MOST_HELD, has_danger=True)
     page = store.interviews.page(wanted)
     return [_line(store, one, names_subjects=names_subjects) for one in page.interviews], page.total
 

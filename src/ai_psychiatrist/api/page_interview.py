@@ -83,7 +83,7 @@ class InterviewView:
 
     @property
     def is_link_waiting(self) -> bool:
-        """Whether its link opens the interview still, and nobody has opened it."""
+        """Whether its link is still valid and was never opened."""
         return self.link is not None and self.link.is_unopened(time.time())
 
 

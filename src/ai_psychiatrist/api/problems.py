@@ -23,27 +23,27 @@ PROBLEM_CODE: Final = "problem_code"
 MEDIA_TYPE: Final = "application/problem+json"
 _TITLES: Final = {
     400: "The request cannot be read",
-    401: "Nobody is known who asks so",
+    401: "Authentication required",
     403: "Not allowed",
     404: "Not found",
     405: "Method not allowed",
-    406: "Not to be had in this form",
-    408: "Too late",
-    409: "Not possible as things stand",
-    410: "Over",
+    406: "Not available in this format",
+    408: "Request timeout",
+    409: "Conflict with the current state",
+    410: "No longer available",
     413: "Too large",
-    415: "Wrong media type",
+    415: "Unsupported media type",
     421: "Not served under this name",
     422: "The input cannot be used",
-    429: "Too much",
+    429: "Too many requests",
     500: "Internal error",
     502: "The model backend failed",
     503: "Not available now",
     504: "Deadline exceeded",
-    507: "Full",
+    507: "Storage is full",
 }
 _TITLES_OF_CODES: Final = {
-    FailureCode.UNGROUNDED_EVIDENCE.value: "The model's evidence was not said"
+    FailureCode.UNGROUNDED_EVIDENCE.value: "The model's evidence is not in the transcript"
 }
 """Where the status says something else."""
 

@@ -17,7 +17,7 @@ from ai_psychiatrist.domain.risk import RiskLevel, RiskReport
 from ai_psychiatrist.domain.transcript import Speaker
 from ai_psychiatrist.results.result import Result
 from ai_psychiatrist.reviews.blindness import hidden_phases
-from ai_psychiatrist.store.listing import PageWanted, Rated, Sort
+from ai_psychiatrist.store.listing import Rated, RecordListRequest, Sort
 from ai_psychiatrist.store.records import ListedRecord
 
 _NEVER_HIDDEN: Final = frozenset({"status", "danger", "to_read", "models"})
@@ -43,11 +43,11 @@ class ListInQuery(PageInQuery):
     )
     state: RecordState | None = Field(default=None, description="Only in this state.")
     rated: Rated | None = Field(
-        default=None, description="Only rated by nobody, by anybody, by you, or not by you."
+        default=None, description="Only without ratings, with any, with yours, or without yours."
     )
     unread: bool = Field(
         default=False,
-        description="Only with statements of danger that nobody has confirmed to have read.",
+        description="Only with statements of danger that were not confirmed as read.",
     )
     subject_id: str | None = Field(
         default=None, max_length=64, description="Only of this subject, by its random id."
@@ -57,9 +57,9 @@ class ListInQuery(PageInQuery):
         description="Leave out scores of what you have not rated, so that you still can, blind.",
     )
 
-    def wanted(self, principal: Principal) -> PageWanted:
+    def wanted(self, principal: Principal) -> RecordListRequest:
         """Return the page as the store takes it."""
-        return PageWanted(
+        return RecordListRequest(
             subject_id=self.subject_id,
             rater=principal.id,
             limit=self.limit,

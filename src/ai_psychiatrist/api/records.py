@@ -70,7 +70,7 @@ from ai_psychiatrist.domain.review import ReviewRow
 from ai_psychiatrist.domain.risk import RiskReport
 from ai_psychiatrist.infrastructure.off_loop import WorkerThreads
 from ai_psychiatrist.results.fhir.bundle import MEDIA_TYPE, bundle_of, bytes_of
-from ai_psychiatrist.results.fhir.source import AS_USUAL, Wanted
+from ai_psychiatrist.results.fhir.source import AS_USUAL, BundleOptions
 from ai_psychiatrist.results.page.pages import sheet_html
 from ai_psychiatrist.results.page.views import SheetView, sheet_view
 from ai_psychiatrist.results.reading import result_of
@@ -139,7 +139,7 @@ async def create_assessment(
         elif wishes.is_async:
             record_id = await submit_job(body, query, request, key)
         elif body.callback_url is not None:
-            msg = "is told of jobs alone: send the header Prefer: respond-async, or leave it out"
+            msg = "is called for jobs only: send the header Prefer: respond-async, or leave it out"
             raise InputError(msg, field="callback_url")
         elif key is not None:
             record_id = await submit_job(body, query, request, key, is_waited_for=True)
@@ -232,7 +232,7 @@ async def read_assessment(
         rows = await records.ask(lambda store: store.reviews.of(assessment_id))
         own_rows = [row for row in rows if row.rater == principal.id]
         subject = await records.ask(lambda store: store.subject_of(assessment_id))
-        wanted = Wanted(made_at=record.summary.created_at, study_id=subject)
+        wanted = BundleOptions(made_at=record.summary.created_at, study_id=subject)
         content = await asyncio.to_thread(bundle_bytes, record, own_rows, wanted)
     return Response(content, media_type=media_type, headers={"Vary": "Accept"})
 
@@ -375,7 +375,7 @@ async def account_of(record: Record, services: Services) -> tuple[Assessment | N
 
 
 def bundle_bytes(
-    record: Record, rows: Sequence[ReviewRow] = (), wanted: Wanted = AS_USUAL
+    record: Record, rows: Sequence[ReviewRow] = (), wanted: BundleOptions = AS_USUAL
 ) -> bytes:
     """Return the program's bundle or, with the rows of a rater, the rater's, on one line."""
     result = result_of(record.result, field="assessment_id")

@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Final
 
 from ai_psychiatrist.infrastructure.logging import get_logger
-from ai_psychiatrist.infrastructure.tasks import Stopping
+from ai_psychiatrist.infrastructure.tasks import GracefulShutdown
 
 logger = get_logger(__name__)
 
@@ -25,7 +25,7 @@ _SPARE_SECONDS: Final = 4
 
 
 @contextmanager
-def stop_on_signals(stopping: Stopping, seconds: float) -> Iterator[None]:
+def stop_on_signals(stopping: GracefulShutdown, seconds: float) -> Iterator[None]:
     """Begin stopping on a termination signal, and pass the signal on at the end.
 
     Requests have so many seconds. A second signal ends the process at once. Outside the main

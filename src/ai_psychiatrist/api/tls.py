@@ -38,7 +38,7 @@ def _refuse_unreadable(path: Path, setting: str) -> None:
 
 def _no_password() -> NoReturn:
     # Without this the library would ask for one on the terminal.
-    msg = "API_TLS_KEY_FILE is encrypted: write it without a passphrase, for its owner alone"
+    msg = "API_TLS_KEY_FILE is encrypted: write it without a passphrase, readable by its owner only"
     raise ConfigurationError(msg)
 
 

@@ -35,7 +35,12 @@ from ai_psychiatrist.assessment.progress import ListenerFailed, Progress
 from ai_psychiatrist.assessment.refinement import FeedbackLoop
 from ai_psychiatrist.assessment.result import build_result
 from ai_psychiatrist.distribution.estimator import DistributionEstimator
-from ai_psychiatrist.domain.assessment import AS_SET, Assessment, Certificate, WantedScoring
+from ai_psychiatrist.domain.assessment import (
+    DEFAULT_SCORING,
+    Assessment,
+    Certificate,
+    ScoringOptions,
+)
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.items import PHQ8Assessment
 from ai_psychiatrist.domain.risk import ReaderStatus, joined_readings, with_model_reading
@@ -46,7 +51,7 @@ from ai_psychiatrist.infrastructure.logging import (
     identified_assessment,
 )
 from ai_psychiatrist.infrastructure.off_loop import work_on_text
-from ai_psychiatrist.infrastructure.tasks import JoinedTasks, Stopping
+from ai_psychiatrist.infrastructure.tasks import GracefulShutdown, JoinedTasks
 from ai_psychiatrist.infrastructure.telemetry.watching import watched
 from ai_psychiatrist.infrastructure.telemetry.work import AssessmentWork
 from ai_psychiatrist.llm.calls import DEFAULT_MAX_CALLS, CallStore, FirstCallAhead
@@ -73,7 +78,7 @@ class AssessmentOptions:
     """Whose stored transcript it is."""
     parts: frozenset[Part] = FULL
     """What to make."""
-    scoring: WantedScoring = AS_SET
+    scoring: ScoringOptions = DEFAULT_SCORING
     """How the items are scored."""
     risk: VoicedRisk | None = field(default=None, repr=False)
     """What rules and reader find in this transcript, where they have read it already."""
@@ -83,7 +88,7 @@ class AssessmentOptions:
     """Called with each part as it is done; an error of its own ends the assessment."""
     store: CallStore | None = field(default=None, repr=False)
     """Where calls are kept, and found when they were made before."""
-    stopping: Stopping = field(default_factory=Stopping, repr=False)
+    stopping: GracefulShutdown = field(default_factory=GracefulShutdown, repr=False)
     """Moves the deadline up when the service stops."""
     certify: Certify | None = field(default=None, repr=False)
     """Makes the certificate, where one is wanted."""

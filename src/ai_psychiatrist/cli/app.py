@@ -17,7 +17,7 @@ COMMANDS: Final = {
     "serve": LazyCommand(place="serve:serve", help="Serve the HTTP API."),
     "worker": LazyCommand(
         place="worker:worker",
-        help="Do the jobs that servers take in, and the units of `evaluate run --database`.",
+        help="Run the jobs that servers accept, and the units of `evaluate run --database`.",
     ),
     "doctor": LazyCommand(
         place="doctor:doctor",
@@ -34,15 +34,15 @@ COMMANDS: Final = {
     "validate-config": LazyCommand(place="validate:validate_app"),
     "revalidate": LazyCommand(
         place="revalidate:revalidate",
-        help="Apply rules again to the answers that a run keeps; no model is asked.",
+        help="Apply rules again to the stored answers of a run, without a model.",
     ),
     "export": LazyCommand(
         place="export:export_app",
-        help="Write results as FHIR, CSV or JSON lines, or what a run keeps of its steps.",
+        help="Write results as FHIR, CSV or JSON lines, or the stored steps of a run.",
     ),
     "import": LazyCommand(
         place="export:export_app",
-        help="Take outcomes that were exported, or written by another program, into a run.",
+        help="Import outcomes that were exported, or written by another program, into a run.",
     ),
     "assess": LazyCommand(
         place="assess:assess_app", help="Assess one interview and print the result."
@@ -53,20 +53,20 @@ COMMANDS: Final = {
     ),
     "verify": LazyCommand(
         place="assess:assess_app",
-        help="Check the certificate of an assessment against its interview; no model is asked.",
+        help="Check the certificate of an assessment against its interview, without a model.",
     ),
     "schema": LazyCommand(
         place="assess:assess_app",
-        help="Print the JSON Schema of results, for HTTP and --json alike; its version is in each.",
+        help="Print the JSON Schema of results over HTTP and --json; each names its version.",
     ),
-    "keys": LazyCommand(place="keys:keys_app", help="Make, list and revoke the keys of callers."),
+    "keys": LazyCommand(place="keys:keys_app", help="Create, list and revoke the keys of callers."),
     "settings": LazyCommand(
         place="settings:settings",
         help="Print every setting with its meaning and default, in the form of a .env file.",
     ),
     "evaluate": LazyCommand(
         place="app:evaluate_app",
-        help="Assess whole datasets, and measure what comes out.",
+        help="Assess whole datasets, and measure the results.",
     ),
     "references": LazyCommand(
         place="references:references_app",
@@ -77,13 +77,15 @@ COMMANDS: Final = {
     ),
     "pipeline": LazyCommand(place="pipeline:pipeline_app", help="Run declared pipelines."),
     "records": LazyCommand(
-        place="records:records_app", help="Look after the assessments that are stored."
+        place="records:records_app", help="List, show, export and erase stored assessments."
     ),
     "reviews": LazyCommand(
         place="reviews:reviews_app",
-        help="Take in ratings, measure agreement, decide gold scores, and make labels of them.",
+        help="Import ratings, measure agreement, decide gold scores, and export them as labels.",
     ),
-    "jobs": LazyCommand(place="jobs:jobs_app", help="Look after what is told of jobs."),
+    "jobs": LazyCommand(
+        place="jobs:jobs_app", help="List the webhooks of jobs, and send them again."
+    ),
     "audit": LazyCommand(
         place="audit:audit_app",
         help="Show and check the log of who saw, changed, exported and erased what.",
@@ -97,15 +99,15 @@ EVALUATE: Final = {
     ),
     "status": LazyCommand(
         place="evaluate_runs:runs_app",
-        help="Say how far a run is, and bring what lies in its folder up to date.",
+        help="Show the progress of a run, and update the files in its folder.",
     ),
     "stop": LazyCommand(
         place="evaluate_runs:runs_app",
-        help="Take the units that wait of a run in the database from the workers.",
+        help="Withdraw the waiting units of a run in the database from the workers.",
     ),
     "erase": LazyCommand(
         place="evaluate_runs:runs_app",
-        help="Erase a run in the database: its key is destroyed, so that copies tell nothing.",
+        help="Erase a run in the database: its key is destroyed, so that copies are unreadable.",
     ),
     "merge": LazyCommand(
         place="evaluate_runs:runs_app",
@@ -130,7 +132,7 @@ EVALUATE: Final = {
     ),
     "belief": LazyCommand(
         place="evaluate_figures:figures_app",
-        help="Learn from labelled interviews how sure scores are: a fit for BELIEF_FIT.",
+        help="Calibrate the belief in scores on labelled interviews: a fit for BELIEF_FIT.",
     ),
     "runs": LazyCommand(
         place="evaluate_runs:runs_app",
@@ -143,7 +145,7 @@ EVALUATE: Final = {
     ),
     "unit": LazyCommand(
         place="evaluate_runs:runs_app",
-        help="Write a unit's text, prompts, replies and quotes into a file; it holds what people "
+        help="Write a unit's text, prompts, replies and quotes to a file; it contains what people "
         "said.",
     ),
     "report": LazyCommand(
@@ -211,4 +213,4 @@ evaluate_app = CommandGroup(cls=lazy_group(EVALUATE))
 
 @evaluate_app.callback()
 def evaluate() -> None:
-    """Assess whole datasets, and measure what comes out."""
+    """Assess whole datasets, and measure the results."""

@@ -82,14 +82,14 @@ def assess(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write what each score stands on, without words, for `verify` to check.",
+            help="Write what supports each score, without words, for `verify`.",
         ),
     ] = None,
     html: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write a page with scores, transcript and evidence; it holds what was said.",
+            help="Write a page with scores, transcript and evidence.",
         ),
     ] = None,
 ) -> None:
@@ -168,7 +168,7 @@ Exit status: 0 it holds, 1 it does not, 2 bad input.
 )
 def verify(
     transcript: Annotated[
-        Path, typer.Argument(metavar="TRANSCRIPT", help="The interview, in any form that is read.")
+        Path, typer.Argument(metavar="TRANSCRIPT", help="The interview, in any supported format.")
     ],
     certificate: Annotated[
         Path, typer.Argument(metavar="CERTIFICATE", help="What assess --certificate wrote.")
@@ -179,12 +179,12 @@ def verify(
     ] = None,
     key: Annotated[
         str | None,
-        typer.Option(metavar="HEX", help="The Ed25519 key of who has to have signed it."),
+        typer.Option(metavar="HEX", help="The Ed25519 key of the required signer."),
     ] = None,
     participant: ParticipantOption = None,
     interviewer: InterviewerOption = None,
 ) -> None:
-    """Check the certificate of an assessment against its interview; no model is asked."""
+    """Check the certificate of an assessment against its interview, without a model."""
     # Before the files are read.
     speaker_roles(participant, interviewer)
     found = check(
@@ -208,5 +208,5 @@ Example:
 """
 )
 def schema() -> None:
-    """Print the JSON Schema of results, for HTTP and --json alike; its version is in each."""
+    """Print the JSON Schema of results over HTTP and --json; each names its version."""
     typer.echo(kept_schema(), nl=False)

@@ -48,7 +48,7 @@ def verify(
         typer.Option(metavar="N:DIGEST", help="A head that `audit head` printed earlier."),
     ] = None,
 ) -> None:
-    """Check every row of a log, or of all, and say which are not as they were written."""
+    """Check every row of one log or all logs, and list changed rows."""
     noted = () if head is None else (noted_head(head),)
     with _logs([tenant or LOCAL.tenant] if tenant or noted else None) as logs:
         checked = {log.tenant: log.check(*noted) for log in logs}
@@ -104,7 +104,7 @@ Examples:
 """
 )
 def head(*, tenant: TenantOption = None) -> None:
-    """Print number and digest of the last row, to keep out of reach of users of this machine."""
+    """Print number and digest of the last row, to store outside this machine."""
     with _log(tenant) as log:
         found = log.head()
     typer.echo(str(found or fail(_NONE)))

@@ -57,7 +57,7 @@ Examples:
 
   ai-psychiatrist evaluate challenge make --out other --size 40 --seed 7
 
-A system may see interviews.jsonl, and never truth.jsonl.
+A system may see interviews.jsonl but never truth.jsonl.
 """
 RUN_EXAMPLES = """
 Examples:
@@ -73,7 +73,7 @@ Only scores and danger are asked for: findings and reviews are not measured. Ans
 file as they come, so that a stop loses none.
 
 Exit status: 0 every interview was answered, 1 some were not, 2 bad input or settings, 3 none was,
-130 stopped by Ctrl-C (go on with --resume).
+130 stopped by Ctrl-C (continue with --resume).
 """
 SCORE_EXAMPLES = """
 Examples:
@@ -99,7 +99,7 @@ NAMES: Final = {
     "evidence_recall": "… evidence that is quoted",
     "evidence_f1": "… F1",
     "quote_polarity_error": "… right quotes read as the opposite",
-    "unsaid_quotes": "… quotes that nobody said",
+    "unsaid_quotes": "… quotes that were not said",
     "set_holds_truth": "sets that hold the truth",
     "set_size": "… outcomes in a set, of 5",
     "brier": "… squared error of probabilities, 0–2",
@@ -123,7 +123,7 @@ def make(
     size: Annotated[int, typer.Option(help="Participants for each of twelve difficulties.")] = 20,
     seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 0,
 ) -> None:
-    """Make up interviews of difficult patients, and apart from them their truth."""
+    """Make up interviews of difficult patients, and store their truth separately."""
     recipe = ChallengeRecipe(size=size, seed=seed)
     with step_progress("making") as on_progress:
         make_challenge(out, recipe, on_progress=on_progress)
@@ -144,8 +144,8 @@ def run(
     ] = False,
     model: ModelOption = None,
 ) -> None:
-    """Assess the interviews of a challenge, and write what is said of them."""
-    kept = "stopped; what was answered is kept: go on with --resume"
+    """Assess the interviews of a challenge, and write the answers."""
+    kept = "stopped; the answers are stored: continue with --resume"
     with ending_on_stop(kept):
         settings = quiet(read_settings(model))
         texts = read_interviews(folder)

@@ -237,7 +237,7 @@ def _opens(store: Store, record_id: str) -> bool:
 def _walls(database: Database) -> CheckResult:
     """Check that PostgreSQL shows each tenant its own rows alone."""
     tables, sees_all = not_apart(database), sees_all_tenants(database)
-    words, cure = "each tenant is shown its own rows alone", None
+    words, cure = "each tenant sees only its own rows", None
     if tables:
         words = f"{len(tables)} tables show rows of other tenants: {', '.join(tables)}"
         cure = "`records export` each tenant, and `records import` into an empty database."

@@ -50,7 +50,7 @@ DatasetArgument: TypeAlias = Annotated[
     ),
 ]
 KindOption: TypeAlias = Annotated[
-    DatasetKind | None, typer.Option(help="The form; told by the files without it.")
+    DatasetKind | None, typer.Option(help="The form; read from the files if not given.")
 ]
 SplitOption: TypeAlias = Annotated[
     str | None,
@@ -74,7 +74,8 @@ class LabelFlags:
         typer.Option(metavar="NUMBERS", help="Of labels: no answer, such as -99,9."),
     ] = None
     label_codes: Annotated[
-        LabelCodes | None, typer.Option(help="Of labels: how `not at all` to the last are coded.")
+        LabelCodes | None,
+        typer.Option(help="Of labels: how the answers from `not at all` on are coded."),
     ] = None
     label_row: Annotated[
         list[str] | None,
@@ -105,7 +106,7 @@ class LabelFlags:
 class ReadingFlags:
     """The options of a command that reads the interviews of a dataset."""
 
-    speakers: Annotated[SpeakerFilter, typer.Option(help="Whose words the texts hold.")] = (
+    speakers: Annotated[SpeakerFilter, typer.Option(help="Whose words the texts have.")] = (
         SpeakerFilter.BOTH
     )
     participant: Annotated[
@@ -192,7 +193,7 @@ class BatchFlags:
         bool,
         typer.Option(
             "--hand-in-again",
-            help="With --resume: ask anew what a batch held that is gone; may be paid twice.",
+            help="With --resume: repeat the calls of a batch that is gone; may be paid twice.",
         ),
     ] = False
 

@@ -23,7 +23,7 @@ from ai_psychiatrist.cli.console import (
 )
 from ai_psychiatrist.cli.progress import unit_progress
 from ai_psychiatrist.config import Settings
-from ai_psychiatrist.domain.assessment import WantedScoring
+from ai_psychiatrist.domain.assessment import ScoringOptions
 from ai_psychiatrist.evaluation.datasets.dataset import Cost, Dataset
 from ai_psychiatrist.evaluation.pricing.plan import (
     ASSUMED,
@@ -93,7 +93,7 @@ async def planned(settings: Settings, wanted: RunsRequest, before: Path | None) 
         measured = await asyncio.to_thread(measured_units, run.dataset, start)
         prices = price_list(services, run.options)
         mode = run.mode or settings.features.default_mode
-        scoring = WantedScoring(mode=mode, ablates=run.ablates)
+        scoring = ScoringOptions(mode=mode, ablates=run.ablates)
         return together(
             [
                 planned_run(
@@ -132,7 +132,7 @@ def _plan_parts(plan: RunPlan, before: RunCost | None) -> Iterator[str | Table]:
     if before is None:
         return
     lines = list(_cost_lines(before))
-    yield "This run so far:" if lines else "This run so far: nobody told of tokens."
+    yield "This run so far:" if lines else "This run so far: no token counts were reported."
     yield from lines
     for side, words in (("input", "in"), ("output", "out")):
         error = before.error(side)
@@ -185,7 +185,7 @@ async def _assess_all(settings: Settings, wanted: RunsRequest) -> set[ExitCode]:
             _require_folder_of_several(common)
         for variant in variants:
             if tally.has_reached(common.options.max_failures):
-                say("no further run is begun: too many units have failed")
+                say("no further run was started: too many units have failed")
                 return codes | {ExitCode.PARTIAL}
             run = common if variant is None else _one_of(common, variant)
             watch = partial(unit_progress, f"assessing {run.folder.path.name}")
@@ -213,11 +213,11 @@ def _require_folder_of_several(common: DatasetRun) -> None:
     there, is_resumed = common.folder.inside(), common.start.is_resumed
     problem = None
     if common.folder.run.exists():
-        problem = "is one run alone; name another folder for runs of several prompts"
+        problem = "is one run; name another folder for runs of several prompts"
     elif there and not is_resumed:
-        problem = "holds runs already; add --resume to go on with them"
+        problem = "holds runs already; add --resume to continue them"
     elif is_resumed and not there:
-        problem = "holds no run to go on with"
+        problem = "has no run to continue"
     require(problem is None, f"{common.folder.path} {problem}", field="--out")
     make_private_folder(common.folder.path)
 
@@ -274,8 +274,8 @@ def _lines(state: RunState) -> Iterator[str]:
         yield from _cost_lines(state.cost)
     if state.has_reached_ceiling:
         yield (
-            f"the ceiling of --max-cost is reached: {account.pending} units are left; go on with "
-            "--resume and a higher --max-cost"
+            f"the ceiling of --max-cost is reached: {account.pending} units are left; continue "
+            "with --resume and a higher --max-cost"
         )
     yield from state.notes
     if state.unreadable:
@@ -303,7 +303,7 @@ def _cost_lines(cost: RunCost) -> Iterator[str]:
             f"{money(account[live])}"
         )
     if without := used.get("calls_without_tokens"):
-        yield f"  calls of which nobody told the tokens, priced as planned: {_grouped(without)}"
+        yield f"  calls without reported token counts, priced as planned: {_grouped(without)}"
 
 
 def _at(account: Mapping[str, object], part: str, name: str) -> object:

@@ -76,7 +76,7 @@ def check(
     scores: LabelFlags,
     as_json: JsonOption = False,
 ) -> None:
-    """Read a whole dataset and list what is odd about it and what was done."""
+    """Read a whole dataset and list its data issues and what was done about them."""
     known = quiet(read_settings()).transcript.labels
     with step_progress("reading") as on_progress:
         found = reading.opened(dataset, known, scores, Selection(), on_progress)
@@ -114,7 +114,7 @@ def split(
     kind: KindOption = None,
     of: Annotated[
         str | None,
-        typer.Option("--of", metavar="SPLIT", help="Draw from these alone; a name or a file."),
+        typer.Option("--of", metavar="SPLIT", help="Draw only from these; a name or a file."),
     ] = None,
 ) -> None:
     """Draw participants with all item labels into parts of like severities, a file for each."""
@@ -244,7 +244,7 @@ def _label_lines(issues: Sequence[DataIssue]) -> Iterator[str]:
     """Yield the labels of transcripts in which the participant is not identified."""
     labelled = [place for place in issues if place.labels]
     if labelled:
-        yield "\nlabels of which nobody has said whose they are:"
+        yield "\nlabels without a known speaker:"
     for place in labelled[:_LABELLED_SHOWN]:
         yield f"  {_at(place)}  {', '.join(map(_shown, place.labels))}"
     if len(labelled) > _LABELLED_SHOWN:

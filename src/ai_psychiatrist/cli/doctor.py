@@ -101,15 +101,17 @@ def doctor(
     ] = False,
     limit: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="With --quality: the first N interviews alone."),
+        typer.Option(min=1, metavar="N", help="With --quality: only the first N interviews."),
     ] = None,
     store: Annotated[
         bool,
-        typer.Option("--store", help="Check what is stored instead: files, keys, clock, words."),
+        typer.Option("--store", help="Check stored data instead: files, keys, clock, words."),
     ] = False,
     opens_all: Annotated[
         bool,
-        typer.Option("--all", help="With --store: open everything, not the latest of each tenant."),
+        typer.Option(
+            "--all", help="With --store: open everything, not only the latest of each tenant."
+        ),
     ] = False,
 ) -> None:
     """Check settings, disk and every model that the settings name, and say what to do."""
@@ -177,7 +179,7 @@ def _installation(settings: Settings) -> Iterator[CheckResult]:
     yield CheckResult(
         check="crisis line",
         level=CheckLevel.OK if is_set else CheckLevel.WARN,
-        words="set" if is_set else "not set: people in danger are shown general words alone",
+        words="set" if is_set else "not set: people in danger see general words only",
         cure=None if is_set else CRISIS_LINE_CURE,
         facts={"is_set": is_set},
     )
@@ -232,7 +234,7 @@ async def _models(settings: Settings) -> list[CheckResult]:
             except (ArtifactMismatch, ConfigurationError) as error:
                 level, words = CheckLevel.FAIL, str(error)
                 cure = (
-                    "make them anew (`ai-psychiatrist references build --help`), or unset "
+                    "make them again (`ai-psychiatrist references build --help`), or unset "
                     "REFERENCES_DIR"
                 )
             found.append(CheckResult(check="references", level=level, words=words, cure=cure))
@@ -253,13 +255,13 @@ def _of_model(probe: ModelProbe, settings: Settings) -> Iterator[CheckResult]:
         return
     yield _finding(probe, "server", probe.reachable, f"answers at {probe.address}")
     yield _finding(probe, "key", probe.key_accepted, _key_words(probe, settings))
-    yield _finding(probe, "model", probe.model_present, "is there")
+    yield _finding(probe, "model", probe.model_present, "is available")
     speed = {"seconds": probe.reply_seconds, "tokens_per_second": probe.tokens_per_second}
     yield _finding(probe, "first reply", probe.first_reply, _speed_words(probe), speed)
     can_be_native = settings.model.output_mode == "auto" and provider_of(probe.model) is OPENAI_CHAT
     kept = f"is kept to{_NATIVE if can_be_native else ''}"
     yield _extra(probe, "JSON schema", probe.json_schema, kept, _NO_SCHEMA_CURE)
-    yield _extra(probe, "log-probabilities", probe.log_probabilities, "are told", None)
+    yield _extra(probe, "log-probabilities", probe.log_probabilities, "are reported", None)
     # What a server does otherwise than others; an assessment takes it as it is.
     thinking = settings.model.thinking_of(probe.model)
     if probe.first_reply.is_ok and (thinking or probe.thinks):

@@ -91,7 +91,7 @@ Examples:
 
   BELIEF_FIT=fit.json ai-psychiatrist assess interview.txt
 
-Below 40 labelled participants there is no fit, and the beliefs are told as they are.
+Below 40 labelled participants there is no fit, and the beliefs are printed as they are.
 """
 _PIPE_WIDTH = 120
 _NOTE = (
@@ -117,7 +117,7 @@ LabelsOption = Annotated[
     typer.Option(
         "--labels",
         metavar="FILE",
-        help="Measure with the labels of this file in the place of the run's own.",
+        help="Measure with the labels of this file instead of the run's own.",
     ),
 ]
 
@@ -186,7 +186,7 @@ def metrics(
 def compare(
     run: RunFolderArgument,
     others: Annotated[
-        list[Path] | None, typer.Argument(metavar="[RUN2...]", help="The runs beside it.")
+        list[Path] | None, typer.Argument(metavar="[RUN2...]", help="The other runs.")
     ] = None,
     *,
     as_json: JsonOption = False,
@@ -301,11 +301,12 @@ def belief(
         Path | None, typer.Option("--out", metavar="FILE", help="Where the fit is written.")
     ] = None,
     level: Annotated[
-        float, typer.Option(min=0.5, max=0.99, help="Share of truths that sets are to hold.")
+        float,
+        typer.Option(min=0.5, max=0.99, help="Share of true scores that sets have to contain."),
     ] = 0.9,
     as_json: JsonOption = False,
 ) -> None:
-    """Learn from labelled interviews how sure scores are: a fit for BELIEF_FIT."""
+    """Calibrate the belief in scores on labelled interviews: a fit for BELIEF_FIT."""
     require_extra()
     from ai_psychiatrist.evaluation.calibration_fit import fit_distributions  # noqa: PLC0415
 
@@ -345,7 +346,7 @@ def _fit_lines(found: "CalibrationReport", out: Path | None) -> Iterator[str]:
         held = enumerate(one.coverage_by_score)
         by_score = (f"{score} in {share:.0%}" for score, share in held if share is not None)
         yield f"  Of true scores apart they held {', '.join(by_score)}"
-    yield "They hold for interviews like these alone: other people, other sets."
+    yield "They hold only for interviews like these: other people, other sets."
     if out is not None:
         yield f"{out}; use it with BELIEF_FIT={out}"
 

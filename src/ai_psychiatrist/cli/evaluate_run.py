@@ -77,11 +77,11 @@ Examples:
   ai-psychiatrist evaluate run interviews/ --out runs/shared --model ollama:gemma3 --database
   --detach
 
-Who speaks is told by labels such as Patient or Interviewer. Others are named with --participant and
+Labels such as Patient or Interviewer show who speaks. Others are named with --participant and
 --interviewer for all files, or with rows file,label,role in interviews/speakers.csv.
 
-With --batch calls are handed in to the provider's batch interface at about half the price, and the
-command ends; their prompts rest at the provider until the results are collected. Go on with
+With --batch calls are submitted to the provider's batch interface at about half the price, and the
+command ends; their prompts rest at the provider until the results are collected. Continue with
 --resume, three times or more, until all is done; --wait does so by itself.
 
 With --database texts, calls and outcomes are kept in the database of DATABASE_URL, and each
@@ -90,10 +90,10 @@ status RUN` says how far they are and brings what lies in RUN up to date, as eve
 does; `evaluate stop RUN` takes what waits from them.
 
 Exit status: 0 every unit complete, 1 some units failed or files were not read, 2 bad input or
-settings, 3 no unit is complete, 4 waiting for a batch (go on with --resume) or, with --detach, for
-workers (ask with `evaluate status`), 5 the ceiling of
---max-cost is reached (go on with --resume and a higher one), 130 stopped by Ctrl-C (go on with
---resume).
+settings, 3 no unit is complete, 4 waiting for a batch (continue with --resume) or, with --detach,
+for workers (see `evaluate status`), 5 the ceiling of
+--max-cost is reached (continue with --resume and a higher one), 130 stopped by Ctrl-C (continue
+with --resume).
 """
 REPLICATE_EXAMPLES = """
 Examples:
@@ -105,11 +105,11 @@ Examples:
   ai-psychiatrist evaluate replicate DAIC-WOZ/ --out replication --model openai:gpt-5-mini
   --max-cost 25
 
-Exit status as of run. Given again it goes on, without --resume.
+Exit status as of run. The same command continues it, without --resume.
 """
 
 
-_KEPT = "stopped; what has finished is kept: go on with --resume"
+_KEPT = "stopped; what has finished is stored: continue with --resume"
 ConcurrencyOption: TypeAlias = Annotated[
     int, typer.Option(min=1, help="Units assessed at the same time.")
 ]
@@ -199,7 +199,7 @@ def run(
     ] = None,
     concurrency: ConcurrencyOption = 8,
     repeats: Annotated[
-        int | None, typer.Option(min=1, max=99, help="Make N runs in RUN, all asked anew.")
+        int | None, typer.Option(min=1, max=99, help="Make N runs in RUN, all with new calls.")
     ] = None,
     prompts: Annotated[
         list[str] | None,
@@ -209,15 +209,15 @@ def run(
             help="Make runs in RUN with these prompts, or with `shipped` ones; can be repeated.",
         ),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue a run.")] = False,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Do failed units anew, with --resume.")
+        bool, typer.Option("--retry-failed", help="Do failed units again, with --resume.")
     ] = False,
     accept_changed: Annotated[
         bool,
         typer.Option(
             "--accept-changed",
-            help="With --resume: go on under another version, prompts, rules, calls or servers.",
+            help="With --resume: accept another version, prompts, rules, calls or servers.",
         ),
     ] = False,
     ablate: AblateOption = False,
@@ -225,7 +225,7 @@ def run(
         bool,
         typer.Option(
             "--certificates",
-            help="Leave a certificate of each unit in OUT/certificates, for `verify`.",
+            help="Write a certificate of each unit to OUT/certificates, for `verify`.",
         ),
     ] = False,
     database: Annotated[
@@ -238,7 +238,7 @@ def run(
     detach: Annotated[
         bool,
         typer.Option(
-            "--detach", help="With --database: leave all units to the workers, and end at once."
+            "--detach", help="With --database: leave all units to the workers, and exit at once."
         ),
     ] = False,
     max_failures: Annotated[
@@ -248,7 +248,7 @@ def run(
     no_raw: Annotated[
         bool,
         typer.Option(
-            "--no-raw", help="Keep no text; a stopped unit then starts from its beginning."
+            "--no-raw", help="Store no text; a stopped unit then starts from its beginning."
         ),
     ] = False,
     split: SplitOption = None,
@@ -257,9 +257,7 @@ def run(
     scores: LabelFlags,
     unrelated: Annotated[
         bool,
-        typer.Option(
-            "--unrelated", help="None is about depression: all that is found is false evidence."
-        ),
+        typer.Option("--unrelated", help="None is about depression: all evidence found is false."),
     ] = False,
     batch: BatchFlags,
     model: ModelOption = None,
@@ -306,7 +304,7 @@ def run(
 def replicate(
     dataset: DatasetArgument,
     *,
-    out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="For all that comes out.")],
+    out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="For all output.")],
     seed: Annotated[int, typer.Option(help="The same seed draws the same participants.")] = 0,
     concurrency: ConcurrencyOption = 8,
     cost: CostFlags,
@@ -314,7 +312,7 @@ def replicate(
 ) -> None:
     """Assess 41 of the 142 participants with item labels; leaves FOLDER/aggregates to share.
 
-    Goes on where it was stopped. The other 58 and 43 stay aside for choosing prompts and models.
+    Continues where it was stopped. The other 58 and 43 are for choosing prompts and models.
     """
     with ending_on_stop(_KEPT), TemporaryDirectory() as unwritten:
         settings = quiet(read_settings(model))

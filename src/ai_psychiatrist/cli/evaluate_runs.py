@@ -95,7 +95,7 @@ def status(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say how far a run is, and bring what lies in its folder up to date."""
+    """Show the progress of a run, and update the files in its folder."""
     folder = RunFolder(run)
     if run_id is not None:
         _show_here(folder, str(run_id))
@@ -126,14 +126,14 @@ def _state(folder: RunFolder) -> RunState:
 
 @runs_app.command(epilog="Example:\n\n  ai-psychiatrist evaluate stop runs/shared")
 def stop(run: RunFolderArgument) -> None:
-    """Take the units that wait of a run in the database from the workers.
+    """Withdraw the waiting units of a run in the database from the workers.
 
     What is under way comes to its end. `evaluate run --resume` goes on.
     """
     run_id = _in_database(run)
     with opened_database() as place:
         count = place.runs.withdraw(run_id)
-    typer.echo(f"{count} units wait no more; go on with --resume")
+    typer.echo(f"{count} units no longer wait; continue with --resume")
 
 
 @runs_app.command(epilog="Example:\n\n  ai-psychiatrist evaluate erase runs/shared --yes")
@@ -142,7 +142,7 @@ def erase(
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Erase a run in the database: its key is destroyed, so that copies tell nothing.
+    """Erase a run in the database: its key is destroyed, so that copies are unreadable.
 
     Texts, prompts, replies and outcomes are gone, here and in backups. What lies in the folder
     stays: figures and results, which hold no words.
@@ -247,9 +247,11 @@ def unit(
     run: RunFolderArgument,
     unit_id: Annotated[str, typer.Argument(metavar="UNIT", help="As the report names it.")],
     *,
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="A file for your eyes alone.")],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE", help="A file that only you can read.")
+    ],
 ) -> None:
-    """Write a unit's text, prompts, replies and quotes into a file; it holds what people said."""
+    """Write a unit's text, prompts, replies and quotes to a file; it contains what people said."""
     with noting_read_words(run), open_run(run) as ledger:
         write_unit(ledger, unit_id, out)
     say(f"written to {out}; it holds what people said")

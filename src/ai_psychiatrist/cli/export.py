@@ -24,7 +24,7 @@ from ai_psychiatrist.pipelines.intake import Intake, read_outcomes
 from ai_psychiatrist.pipelines.pipeline_run import PipelineRun
 from ai_psychiatrist.pipelines.run_folder import RESULTS_FOLDER
 from ai_psychiatrist.results.fhir.bundle import bundle_of, bytes_of
-from ai_psychiatrist.results.fhir.source import Wanted
+from ai_psychiatrist.results.fhir.source import BundleOptions
 from ai_psychiatrist.results.reading import result_of, transcript_sha256_of
 from ai_psychiatrist.results.tables import (
     ASSESSMENT_COLUMNS,
@@ -108,24 +108,26 @@ def export(
         typer.Option("--rows", help="Whether a row is an assessment or one item of it."),
     ] = ExportedRows.RESULTS,
     with_words: Annotated[
-        bool, typer.Option("--with-words", help="Also the participant's words that carry scores.")
+        bool, typer.Option("--with-words", help="Also the participant's words that support scores.")
     ] = False,
     questionnaire: Annotated[
         bool,
-        typer.Option("--questionnaire", help="In fhir also a QuestionnaireResponse."),
+        typer.Option("--questionnaire", help="In FHIR: also a QuestionnaireResponse."),
     ] = False,
     transaction: Annotated[
         bool,
-        typer.Option("--transaction", help="In fhir a transaction, to be posted to a server."),
+        typer.Option("--transaction", help="In FHIR: a transaction, to be posted to a server."),
     ] = False,
     subject: Annotated[
         str | None,
         typer.Option(
-            "--subject", metavar="REFERENCE", help="In fhir whom it is about, such as Patient/17."
+            "--subject",
+            metavar="REFERENCE",
+            help="In FHIR: the person it is about, such as Patient/17.",
         ),
     ] = None,
     step: Annotated[
-        list[str] | None, typer.Option("--step", help="This step alone; may be repeated.")
+        list[str] | None, typer.Option("--step", help="Only this step; may be repeated.")
     ] = None,
     has_classic_stages: Annotated[
         bool,
@@ -138,7 +140,7 @@ def export(
         bool, typer.Option("--retry-failed", help="Queue failed units that may be tried again.")
     ] = False,
 ) -> None:
-    """Write results as FHIR, CSV or JSON lines, or what a run keeps of its steps."""
+    """Write results as FHIR, CSV or JSON lines, or the stored steps of a run."""
     is_fhir, is_items = export_format is ExportFormat.FHIR, rows is ExportedRows.ITEMS
     of_results = {"--rows": is_items, "--with-words": with_words, "--questionnaire": questionnaire}
     of_results |= {"--transaction": transaction, "--subject": subject is not None}
@@ -187,7 +189,7 @@ def export(
     is_run = path.is_dir() and run.run.is_file()
     require(
         not (is_run and is_fhir),
-        "--format fhir: a run keeps scores without what a bundle tells of each assessment; use "
+        "--format fhir: a run does not store all that a bundle says of an assessment; use "
         "csv or jsonl, or assess the interview with `assess FILE --json`",
         field="--format",
     )
@@ -197,7 +199,7 @@ def export(
         field="--with-words",
     )
     if is_fhir:
-        wanted = Wanted(
+        wanted = BundleOptions(
             subject=subject,
             with_words=with_words,
             questionnaire=questionnaire,
@@ -231,7 +233,7 @@ def export(
     say(f"written to {out}")
 
 
-def _bundles(path: Path, wanted: Wanted) -> Iterator[bytes]:
+def _bundles(path: Path, wanted: BundleOptions) -> Iterator[bytes]:
     require(
         not path.is_dir() or wanted.subject is None,
         "--subject: a folder may be about several people; name a result's file",
@@ -319,7 +321,7 @@ def import_outcomes(
         Path | None, typer.Option("--config", help="The pipeline file, to make a new run.")
     ] = None,
 ) -> None:
-    """Take outcomes that were exported, or written by another program, into a run."""
+    """Import outcomes that were exported, or written by another program, into a run."""
     # Before a run is made: a line that cannot be used is named.
     deque(read_outcomes(file), maxlen=0)
     with open_or_create_run(run, config) as ledger, ledger.lock(), ledger.transaction():

@@ -23,12 +23,12 @@ from ai_psychiatrist.services.transcripts.transcript_reader import read_transcri
 ParticipantOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        "--participant", metavar="LABEL", help="Whose label is the participant's; * is everybody's."
+        "--participant", metavar="LABEL", help="The participant's label; * for all speakers."
     ),
 ]
 InterviewerOption: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--interviewer", metavar="LABEL", help="Whose label is the interviewer's."),
+    typer.Option("--interviewer", metavar="LABEL", help="The interviewer's label."),
 ]
 
 

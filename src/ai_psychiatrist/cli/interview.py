@@ -66,8 +66,8 @@ An answer is an option's letter, its wording, or your own words; stop ends the i
 --answers it is a line of a file.
 
 Exit status: 0 nothing is left unknown, 1 items are unknown, the interview is held for safety, or
-the answers of --answers ran out, 2 bad input or settings, 3 a model failed (go on with --resume),
-130 left by Ctrl-C or the end of the input (go on with --resume).
+the answers of --answers ran out, 2 bad input or settings, 3 a model failed (continue with
+--resume), 130 left by Ctrl-C or the end of the input (continue with --resume).
 """
 )
 def interview(
@@ -79,20 +79,22 @@ def interview(
     ] = None,
     assessment: Annotated[
         Path | None,
-        typer.Option("--from", metavar="FILE", help="Ask what is unknown in this assessment."),
+        typer.Option(
+            "--from", metavar="FILE", help="Ask about the unknown items of this assessment."
+        ),
     ] = None,
     transcript: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Assess this transcript first; ask what is unknown."),
+        typer.Option(
+            metavar="FILE", help="Assess this transcript first; then ask about its unknown items."
+        ),
     ] = None,
     participant: ParticipantOption = None,
     inputs: Annotated[
         list[str] | None,
         typer.Option("--input", metavar="NAME=TEXT", help="An input, or NAME=@FILE; repeatable."),
     ] = None,
-    resume: Annotated[
-        str | None, typer.Option(metavar="ID", help="Go on with an interview.")
-    ] = None,
+    resume: Annotated[str | None, typer.Option(metavar="ID", help="Continue an interview.")] = None,
     answers: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Take answers from a file, one a line.")
     ] = None,
@@ -118,7 +120,7 @@ def interview(
         )
         require(
             resume is None or not (assessment or transcript or inputs),
-            "--resume goes on with an interview as it was begun: leave out what began it",
+            "--resume continues an interview as it was begun: leave out the options that began it",
             field="--resume",
         )
         lines, is_scripted = typed_lines(), answers is not None
@@ -162,13 +164,13 @@ def interview(
 
 @interview_app.command()
 def schemas() -> None:
-    """Print the schemas of the seven agents as they go out to models."""
+    """Print the schemas of the seven agents as they are sent to models."""
     typer.echo(json.dumps(interview_schemas(), indent=2))
 
 
 @interview_app.command("list")
 def list_interviews() -> None:
-    """Print the ids of the interviews that are kept: held ones first, then the latest."""
+    """Print the ids of stored interviews: held ones first, then the latest."""
     with _opened(quiet(read_settings())) as (runner, _, service):
         kept = runner.run(service.list())
     for one in kept:
@@ -182,7 +184,7 @@ def list_interviews() -> None:
 def delete(
     interview_id: Annotated[str, typer.Argument(metavar="ID", help="The interview's id.")],
 ) -> None:
-    """Remove all that is kept of an interview."""
+    """Delete an interview with all its data."""
     with _opened(quiet(read_settings())) as (runner, _, service):
         runner.run(service.delete(interview_id))
 
@@ -206,11 +208,11 @@ def reopen(
     reason: Annotated[
         str,
         typer.Option(
-            metavar="TEXT", help="What you did, and why the person can be asked further; kept."
+            metavar="TEXT", help="What you did, and why the interview can continue; stored."
         ),
     ],
 ) -> None:
-    """Let an interview go on that is held because of a sign of danger."""
+    """Reopen an interview that is held because of a sign of danger."""
     with _opened(quiet(read_settings())) as (runner, services, service):
         runner.run(service.get(interview_id))
         with audited(services.stores, LOCAL.tenant, "interview_reopened", interview_id):
@@ -244,10 +246,10 @@ def link(
         typer.Option(metavar="URL", help="Where the person reaches the server.  [API_PUBLIC_URL]"),
     ] = None,
     is_revoked: Annotated[
-        bool, typer.Option("--revoke", help="End the link, and what was opened with it.")
+        bool, typer.Option("--revoke", help="Revoke the link, and end what was opened with it.")
     ] = False,
 ) -> None:
-    """Make a link by which the person answers in a browser, or end it."""
+    """Create a link by which the person answers in a browser, or revoke it."""
     settings = quiet(read_settings())
     with _opened(settings) as (runner, services, service):
         found, links = runner.run(service.get(interview_id)), services.interview_links

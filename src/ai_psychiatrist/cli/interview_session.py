@@ -49,7 +49,7 @@ from ai_psychiatrist.wiring import Services
 
 STOP: Final = "stop"
 _PROMPT: Final = "> "
-_GO_ON: Final = "go on with: ai-psychiatrist interview --resume"
+_GO_ON: Final = "continue with: ai-psychiatrist interview --resume"
 _NOT_TEXT: Final = "the answer is not UTF-8 text"
 
 

@@ -11,7 +11,7 @@ from ai_psychiatrist.cli.options import JsonLinesOption
 from ai_psychiatrist.cli.stores import opened_stores
 
 jobs_app = CommandGroup(
-    help="Look after what is told of jobs.",
+    help="List the webhooks of jobs, and send them again.",
     epilog="""
 Examples:
 
@@ -19,7 +19,7 @@ Examples:
 
   ai-psychiatrist jobs webhooks --again
 
-A server may run meanwhile. Exit status: 0 done, 2 bad input or settings.
+A server may be running. Exit status: 0 done, 2 bad input or settings.
 """,
 )
 
@@ -33,11 +33,11 @@ def _jobs() -> None:
 def webhooks(
     *,
     again: Annotated[
-        bool, typer.Option("--again", help="Try all of them anew; a server sends them.")
+        bool, typer.Option("--again", help="Try all of them again; a server sends them.")
     ] = False,
     as_json: JsonLinesOption = False,
 ) -> None:
-    """Print the webhooks that were given up, the oldest first, without their addresses' paths."""
+    """Print the failed webhooks, the oldest first, without the paths of their addresses."""
     with opened_stores() as stores:
         opened = {tenant: stores.open(tenant) for tenant in stores.tenants()}
         found = [(tenant, one) for tenant, of in opened.items() for one in of.deliveries.given_up()]
@@ -66,4 +66,4 @@ def webhooks(
         if again:
             now = datetime.now(UTC)
             redone = sum(of.deliveries.redo(now=now) for of in opened.values())
-            say(f"{redone} webhooks are tried anew")
+            say(f"{redone} webhooks are tried again")

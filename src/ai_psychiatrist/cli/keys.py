@@ -23,7 +23,7 @@ from ai_psychiatrist.store.stores import Stores
 
 keys_app = CommandGroup(
     name="keys",
-    help="Make, list and revoke the keys of callers.",
+    help="Create, list and revoke the keys of callers.",
 )
 
 
@@ -56,11 +56,15 @@ def create(
     ] = None,
     scope: Annotated[
         list[Scope] | None,
-        typer.Option("--scope", help="What it lets its holder do; once for each."),
+        typer.Option("--scope", help="What its holder may do; may be repeated."),
     ] = None,
     expires_in: Annotated[
         str | None,
-        typer.Option("--expires-in", metavar="90d", help="Its life, in m, h or d; else no end."),
+        typer.Option(
+            "--expires-in",
+            metavar="90d",
+            help="Its lifetime in m, h or d; else it does not expire.",
+        ),
     ] = None,
     like: Annotated[
         str | None,
@@ -72,7 +76,7 @@ def create(
     ] = None,
     is_json: JsonOption = False,
 ) -> None:
-    """Make a key and show it, once."""
+    """Create a key and show it once."""
     with _stores() as (stores, keys):
         lasts = None if expires_in is None else _seconds(expires_in)
         if like is None:
@@ -114,7 +118,7 @@ Examples:
 
   ai-psychiatrist keys list --json
 
-No secret is kept that could be shown. Exit status: 0, or 2 for bad settings.
+Secrets are not stored and cannot be shown. Exit status: 0, or 2 for bad settings.
 """,
 )
 def list_keys(*, is_json: JsonOption = False) -> None:
@@ -140,9 +144,9 @@ Examples:
 
   ai-psychiatrist keys revoke 4f0c9a1be27d
 
-The key, and every session that was begun with it, ends at once, in servers that run as well.
+The key and all sessions that began with it end at once, also in running servers.
 
-Exit status: 0 revoked, 1 revoked without a row in the audit log, which takes none, 2 there is no
+Exit status: 0 revoked, 1 revoked without a row in the audit log, which cannot be written, 2 no
 such key.
 """,
 )
@@ -151,7 +155,7 @@ def revoke(
     *,
     is_json: JsonOption = False,
 ) -> None:
-    """Let a key open nothing any more."""
+    """Revoke a key."""
     with _stores() as (stores, keys):
         tenant = keys.get(key_id).principal.tenant
         with audited(stores, tenant, "key_revoked", key_id, is_required=False):

@@ -56,7 +56,7 @@ command ends with status 4. What people said then rests at the provider. Give th
 Writes RUN/export/STEP_validated.jsonl and STEP_failures.jsonl for each step and RUN/summary.json.
 
 Exit status: 0 every unit is valid at every step, 1 some are not, 2 bad input or settings, 3 none at
-a step, 4 waiting for a batch (go on with --resume), 130 stopped by Ctrl-C (use --resume).
+a step, 4 waiting for a batch (continue with --resume), 130 stopped by Ctrl-C (use --resume).
 """
 )
 @with_option_groups
@@ -74,18 +74,18 @@ def run(
         typer.Option(min=0, help="Stop before the run has made more than N model calls in all."),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(help="What expressions draw by: 0, or as the run was begun.")
+        int | None, typer.Option(help="Seed of random draws: 0, or that of the run.")
     ] = None,
-    concurrency: Annotated[int, typer.Option(min=1, help="Units under way at a time.")] = 8,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run.")] = False,
+    concurrency: Annotated[int, typer.Option(min=1, help="Units processed at the same time.")] = 8,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue a run.")] = False,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Ask again for failed units, with --resume.")
     ] = False,
     batch: BatchFlags,
     model: ModelOption = None,
 ) -> None:
-    """Take units through the steps of a pipeline; can be stopped at any time and resumed."""
-    kept = "stopped; what has finished is kept: go on with --resume"
+    """Process units by the steps of a pipeline; can be stopped at any time and resumed."""
+    kept = "stopped; what has finished is stored: continue with --resume"
     with ending_on_stop(kept):
         settings, loaded = quiet(read_settings(model)), load_pipeline(config)
         batches = batch.options(settings, out, is_resumed=resume)
@@ -140,12 +140,12 @@ def _conclude(end: RunEnd, out: Path) -> ExitCode:
         say(
             f"{reasons.total():,} of {units.requested:,} units are not finished, because their "
             f"calls reached no model ({shown}): look at the server with `ai-psychiatrist doctor`, "
-            "and go on with --resume"
+            "and continue with --resume"
         )
     if is_at_ceiling:
         say(
-            f"stopped before more than {summary.model_calls:,} model calls: go on with --resume and"
-            " a higher --max-calls"
+            f"stopped before more than {summary.model_calls:,} model calls: continue with --resume "
+            "and a higher --max-calls"
         )
     if summary.unbalanced:
         fail(f"the account does not balance at {', '.join(summary.unbalanced)}: keep the folder")

@@ -30,8 +30,8 @@ from ai_psychiatrist.interface.application import Application, open_application
 _ROWS: Final = {
     "quotes_grounded": "quotes grounded",
     "items_right": "items right",
-    "scores_right": "… of those that the words tell",
-    "unknown_right": "… of those that they do not tell",
+    "scores_right": "… of those that the words show",
+    "unknown_right": "… of those that they do not show",
     "polarity_errors": "polarity errors",
     "dangers_found": "dangers found",
     "false_alarms": "… false alarms",
@@ -126,8 +126,8 @@ def _cell(share: Share) -> str:
 
 def _tokens(one: QualityCounts) -> str:
     if not (one.input_tokens or one.output_tokens):
-        return "not told"
-    more = f", {one.uncounted} calls not told" if one.uncounted else ""
+        return "not reported"
+    more = f", {one.uncounted} calls not reported" if one.uncounted else ""
     return f"{one.input_tokens:,}, {one.output_tokens:,}{more}"
 
 
@@ -136,7 +136,7 @@ def quality_words(found: Sequence[QualityCounts]) -> Iterator[str]:
     model, baseline = found[0], found[-1]
     points = chance_points(model.interviews)
     if model is baseline:
-        yield "Only the built-in baseline is configured, so that it is shown alone."
+        yield "Only the built-in baseline is configured, so it is shown without a model."
     else:
         ours, theirs = (one.shares["items_right"].value or 0 for one in (model, baseline))
         difference = 100 * (ours - theirs)
@@ -147,7 +147,7 @@ def quality_words(found: Sequence[QualityCounts]) -> Iterator[str]:
         )
     items, unknown = model.shares["items_right"].whole, model.shares["unknown_right"].whole
     yield (
-        "An item is right with the exact score where the words tell it, and as unknown where they "
+        "An item is right with the exact score if the words show it, and as unknown if they "
         f"do not: a model that never scores gets {unknown} of {items} right."
     )
     yield (
@@ -155,11 +155,11 @@ def quality_words(found: Sequence[QualityCounts]) -> Iterator[str]:
         "misleads more than a wrong frequency."
     )
     yield (
-        "Quotes that are not grounded were said by nobody, and are not used. The fixed phrases "
-        "read for danger beside every model."
+        "Quotes that are not grounded were not said, and are not used. The fixed phrases read for "
+        "danger with every model."
     )
     yield (
         f"[a, b] is a 95 % interval (Wilson). {model.interviews} interviews of ours are few: a "
         f"difference under {points} points may be chance. They are plainer than most; your own, "
-        "labelled, tell more: ai-psychiatrist evaluate run --help."
+        "labelled, show more: ai-psychiatrist evaluate run --help."
     )

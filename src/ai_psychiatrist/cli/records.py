@@ -28,7 +28,7 @@ from ai_psychiatrist.cli.stores import (
 from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.infrastructure.private_files import writing_to
 from ai_psychiatrist.store.cipher import load_cipher
-from ai_psychiatrist.store.listing import PageWanted
+from ai_psychiatrist.store.listing import RecordListRequest
 from ai_psychiatrist.store.reserve import using_reserve
 from ai_psychiatrist.wiring.backup import back_up, staged
 from ai_psychiatrist.wiring.transfer import take_in, tenant_in, write_export
@@ -36,7 +36,7 @@ from ai_psychiatrist.wiring.transfer import take_in, tenant_in, write_export
 _LINES: Final = 500
 
 records_app = CommandGroup(
-    help="Look after the assessments that are stored.",
+    help="List, show, export and erase stored assessments.",
     epilog="""
 Examples:
 
@@ -60,7 +60,7 @@ Examples:
 
   ai-psychiatrist records restore backups/monday --with-keys elsewhere/monday
 
-A server may run meanwhile, but for restore. Exit status: 0 done, 1 something stored cannot be read,
+A server may be running, but for restore. Exit status: 0 done, 1 something stored cannot be read,
 nothing was swept because the clock jumped, or something was erased without a row in the audit
 log, which takes none; 2 bad input or settings.
 """,
@@ -73,11 +73,11 @@ def list_records(
     tenant: TenantOption = LOCAL.tenant,
     as_json: JsonLinesOption = False,
 ) -> None:
-    """Print the assessments that are stored, the latest first, without words or scores."""
+    """Print the stored assessments, the latest first, without words or scores."""
     with opened_stores() as stores:
         store, cursor, is_last = known_store(stores, tenant), None, False
         while not is_last:
-            page = store.lists.page(PageWanted(rater="", limit=_LINES, cursor=cursor))
+            page = store.lists.page(RecordListRequest(rater="", limit=_LINES, cursor=cursor))
             cursor, is_last = page.next, page.next is None
             for line in page.records:
                 one, danger = line.summary, line.summary.figures.danger
@@ -110,9 +110,9 @@ def erase(
     ] = None,
     tenant: TenantOption = LOCAL.tenant,
 ) -> None:
-    """Erase an assessment, or a subject: its key is destroyed, so that copies tell nothing.
+    """Erase an assessment or a subject: its key is destroyed, so copies are unreadable.
 
-    Where the audit log takes no row it erases all the same, says so, and ends with status 1.
+    If the audit log cannot be written, it erases anyway, says so, and exits with status 1.
     """
     require(
         (assessment_id is None) is not (subject is None),
@@ -181,9 +181,9 @@ def undelete(
     ] = None,
     tenant: TenantOption = LOCAL.tenant,
 ) -> None:
-    """Bring back what a sweep hid, as long as its key is there; it is kept from now on.
+    """Restore what a sweep hid, while its key exists; its storage time starts again.
 
-    What was erased because somebody asked for it is gone.
+    What was erased on request is gone.
     """
     require(
         (given is None) is not (since is None),
@@ -217,9 +217,9 @@ def backup(
         ),
     ] = None,
 ) -> None:
-    """Copy what is stored of all tenants, as it is at one moment, while servers go on.
+    """Copy the stored data of all tenants at one moment, while servers run.
 
-    Keep copies of the keys apart, and for days alone: an old one opens what was erased since. Keys
+    Store copies of keys elsewhere, and only for days: an old one opens what was erased since. Keys
     of the installation (DATA_KEY_FILE, or records.key; digest.key) are never copied.
     """
     settings = quiet(read_settings())
@@ -244,7 +244,7 @@ def restore(
         ),
     ] = None,
 ) -> None:
-    """Put a backup into a state folder without a store, once it was checked and opened.
+    """Restore a checked backup into a state folder without a store.
 
     It says what no key opens, such as what was erased since; then the exit status is 1.
     """
@@ -285,7 +285,7 @@ def rotate_key(
         for tenant in stores.tenants():
             with audited(stores, tenant, "encryption_key_rotated"):
                 count = stores.open(tenant).keys.rotate(further=further)
-            typer.echo(f"{tenant}: wrapped the keys of {count} subjects anew")
+            typer.echo(f"{tenant}: wrapped the keys of {count} subjects again")
         if stores.is_made():
             stores.rotate_secrets(further=further)
 
@@ -296,7 +296,7 @@ def export(
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="A new file for all of it.")],
     tenant: TenantOption = LOCAL.tenant,
 ) -> None:
-    """Write everything that is stored of a tenant, in the open, into a file for its owner alone.
+    """Write all stored data of a tenant, unencrypted, to a file that only its owner can read.
 
     It holds all words of assessments, raters and interviews without encryption: for another store
     to take in, and to be deleted then. Keys of callers and the audit log stay where they are.
@@ -320,9 +320,9 @@ def import_records(
         typer.Option("--tenant", metavar="NAME", help="Whose they are now; else as in the file."),
     ] = None,
 ) -> None:
-    """Store what a file of an export holds, under this installation's keys.
+    """Store the data of an export under this installation's keys.
 
-    What is stored already is left as it is, so that an import which broke off can be begun again.
+    Stored data is not changed, so that an interrupted import can be repeated.
     """
     with opened_stores() as stores:
         # Read although a tenant is named: a file that is no export is refused before all else.

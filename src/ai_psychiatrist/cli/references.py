@@ -55,7 +55,7 @@ Examples:
 
   REFERENCES_EMBEDDER=ollama:embeddinggemma ai-psychiatrist references build talks/ --out refs/
 
-The folder holds what participants said; its owner alone can read it.
+The folder holds what participants said; only its owner can read it.
 
 Exit status: 0 made, 1 made and some interviews could not be read, 2 bad input or settings.
 """
@@ -67,7 +67,7 @@ Examples:
   ai-psychiatrist references score references/ --by model --model ollama:gemma3:27b
 
 Exit status: 0 every chunk was read, 1 some failed and have no score, 2 bad input or settings, 130
-stopped by Ctrl-C (the same command goes on).
+stopped by Ctrl-C (the same command continues).
 """
 CHECK_EXAMPLES = """
 Examples:
@@ -136,8 +136,8 @@ def score(
     concurrency: Annotated[int, typer.Option(min=1, help="Chunks scored at the same time.")] = 8,
     model: ModelOption = None,
 ) -> None:
-    """Give every chunk its scores, by labels that its words speak for or by a model."""
-    kept = "stopped; what has finished is kept: the same command goes on"
+    """Score every chunk, by the participants' labels or by a model."""
+    kept = "stopped; what has finished is stored: the same command goes on"
     with ending_on_stop(kept):
         settings = _settings(references, model)
         raise typer.Exit(asyncio.run(_score(settings, by, concurrency)))
@@ -170,7 +170,7 @@ def check(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what references hold, and whether few-shot scoring can use them as it is set up."""
+    """Show the references, and whether few-shot scoring can use them with these settings."""
     settings = _settings(references)
     raise typer.Exit(asyncio.run(_check(settings, as_json=as_json)))
 

@@ -12,7 +12,12 @@ from rich.text import Text
 from ai_psychiatrist.agents.pydantic_agents import ABLATION
 from ai_psychiatrist.cli.console import console_of, plain, say
 from ai_psychiatrist.domain.assessment import Assessment, AssessmentStatus
-from ai_psychiatrist.domain.drive import Change, DriveVerdict, ItemDrive, ScoringEnd
+from ai_psychiatrist.domain.drive import (
+    Change,
+    DriveVerdict,
+    ItemDrive,
+    ScoringEnd,
+)
 from ai_psychiatrist.domain.evidence import Frequency, Quote, Timeframe
 from ai_psychiatrist.domain.items import ItemAssessment, PHQ8Assessment
 from ai_psychiatrist.domain.risk import (
@@ -313,7 +318,7 @@ def _unread(risk: RiskReport) -> Iterator[Text]:
         yield Text(f"  Turns: {turns}{more}{share}", style="yellow")
     if model.status is ReadingStatus.FAILED:
         code = "" if model.code is None else f" ({model.code.value})"
-        found = "these are the fixed phrases' alone"
+        found = "these are of the fixed phrases only"
         if model.sign_count:
             found = "a part of the interview was not read; what it found in the others is listed"
         said = f"The model that reads for danger failed{code}: {found}."
@@ -325,7 +330,7 @@ def _unread(risk: RiskReport) -> Iterator[Text]:
         )
         yield Text(said, style="yellow")
     if model.refused_count:
-        said = f"  left out: {model.refused_count} signs of a model in words that nobody said"
+        said = f"  left out: {model.refused_count} signs of a model in words that were not said"
         yield Text(said, style="yellow")
 
 

@@ -46,7 +46,7 @@ def revalidate(
         typer.Option("--rules", help="A pipeline file; else the rules the run was made with."),
     ] = None,
     step: Annotated[
-        list[str] | None, typer.Option("--step", help="This step alone; may be repeated.")
+        list[str] | None, typer.Option("--step", help="Only this step; may be repeated.")
     ] = None,
     is_dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")
@@ -57,7 +57,7 @@ def revalidate(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Apply rules again to the answers that a run keeps; no model is asked.
+    """Apply rules again to the stored answers of a run, without a model.
 
     Units that now pass are valid from now on and queued for the next step. Valid units that are
     now rejected are listed, and stay valid unless --demote is given.

@@ -31,7 +31,7 @@ _SHOWN_NUMBERS: Final = ("value", "low", "high", "n")
 _SHOWN: Final = (*_SHOWN_TEXTS, *_SHOWN_NUMBERS, "reason")
 
 reviews_app = CommandGroup(
-    help="Take in ratings, measure agreement, decide gold scores, and make labels of them.",
+    help="Import ratings, measure agreement, decide gold scores, and export them as labels.",
     epilog="""
 Examples:
 
@@ -45,7 +45,7 @@ Examples:
 
   ai-psychiatrist reviews labels --out labels.csv
 
-A server may run meanwhile. Exit status: 0 done, 2 bad input or settings; nothing of a file is taken
+A server may be running. Exit status: 0 done, 2 bad input or settings; nothing of a file is taken
 in then.
 """,
 )
@@ -67,7 +67,7 @@ def import_reviews(
     ] = False,
     tenant: TenantOption = LOCAL.tenant,
 ) -> None:
-    """Store ratings that were made elsewhere, once their words are found in the transcripts.
+    """Store ratings made elsewhere, if their words are found in the transcripts.
 
     A file that was taken in before changes nothing. Raters are called import:NAME.
     """

@@ -27,8 +27,8 @@ Examples:
   AUTH_REQUIRED=true ai-psychiatrist serve --host 0.0.0.0
 """
 _OPEN: Final = (
-    "WARNING: this address lets other machines in, and there is no authentication: whoever reaches "
-    "it can read and start everything here. Put a proxy that asks for a key before it."
+    "WARNING: this address lets other machines in, and there is no authentication: anyone who "
+    "reaches it can read and start everything here. Put an authenticating proxy in front."
 )
 _NO_KEY: Final = (
     "Callers need a key, and no key works yet: ai-psychiatrist keys create --name ... --scope ..."
@@ -51,7 +51,7 @@ def serve(
     ] = None,
     root_path: Annotated[
         str,
-        typer.Option("--root-path", help="Path that a proxy in front serves it under, as /phq8."),
+        typer.Option("--root-path", help="Path under which a proxy serves it, such as /phq8."),
     ] = "",
     model: ModelOption = None,
 ) -> None:

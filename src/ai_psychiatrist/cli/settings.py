@@ -11,7 +11,9 @@ from ai_psychiatrist.infrastructure.logging import setup_logging
 
 ModelOption: TypeAlias = Annotated[
     str | None,
-    typer.Option("--model", metavar="NAME", help="Ask this model, whatever the settings name."),
+    typer.Option(
+        "--model", metavar="NAME", help="Ask this model instead of the one in the settings."
+    ),
 ]
 
 

@@ -61,7 +61,7 @@ def audited(
             log.append(actor=_ACTOR, action=action, outcome=outcome, record_id=changed.record_id)
         except (ConfigurationError, StoreUnusable) as error:
             if is_required:
-                fail(f"the audit log takes no row: {error}")
+                fail(f"the audit log cannot be written: {error}")
             faults.append(error)
 
     record(BEGUN)

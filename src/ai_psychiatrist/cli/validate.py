@@ -39,7 +39,7 @@ Examples:
   zcat answers.gz | ai-psychiatrist validate --config pipeline.yaml --step score --failures f.jsonl
 
 Exit status: 0 all units are valid, 1 some are not, 2 the configuration or a file cannot be used,
-130 interrupted, 141 nobody reads the output any more. After 2, 130 and 141 no file is written.
+130 interrupted, 141 no one reads the output any more. After 2, 130 and 141 no file is written.
 """
 
 
@@ -74,7 +74,7 @@ def validate(
     ] = STANDARD,
     *,
     schema: Annotated[
-        Path | None, typer.Option("--schema", help="A JSON Schema alone; no pipeline is needed.")
+        Path | None, typer.Option("--schema", help="Only a JSON Schema; no pipeline is needed.")
     ] = None,
     config: Annotated[Path | None, typer.Option("--config", help="The pipeline file.")] = None,
     step: Annotated[
@@ -97,18 +97,16 @@ def validate(
     ] = None,
     following: Annotated[
         Path | None,
-        typer.Option("--next", help="What the next step is asked about: its --context."),
+        typer.Option("--next", help="The units of the next step: its --context."),
     ] = None,
-    summary: Annotated[
-        Path | None, typer.Option("--summary", help="The account in numbers, as JSON.")
-    ] = None,
+    summary: Annotated[Path | None, typer.Option("--summary", help="The counts, as JSON.")] = None,
     run: Annotated[
         Path | None,
         typer.Option("--run", help="A run's folder, new or not, to record every attempt in."),
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option("--seed", help="What a step of expressions draws at random by; else 0."),
+        typer.Option("--seed", help="Seed of the random draws of a step of expressions; else 0."),
     ] = None,
     longest_line: Annotated[
         int, typer.Option("--longest-line", min=1, help="Bytes; longer lines fail.")
@@ -135,7 +133,7 @@ def validate(
     with ending_on_stop():
         require(
             (schema is None) is not (config is None),
-            "name either a pipeline file with --config, or a schema alone with --schema",
+            "name either a pipeline file with --config, or only a schema with --schema",
             field="--schema",
         )
         require(

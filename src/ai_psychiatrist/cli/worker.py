@@ -25,7 +25,7 @@ Examples:
 
 Start as many as you like: on the machine of the server, with its DATA_STATE_DIR; or on any machine,
 with the DATABASE_URL, the DATA_KEY_FILE and the models of the server, and nothing else. Set
-JOBS_CONCURRENCY=0 for a server that is to do no jobs itself. Ctrl-C or SIGTERM ends a worker: it
+JOBS_CONCURRENCY=0 for a server that does no jobs itself. Ctrl-C or SIGTERM ends a worker: it
 leaves what it has begun to others. It ends by itself, with status 75, when its database is away,
 so let something start it again: systemd, or compose.yaml.
 """
@@ -51,12 +51,12 @@ def worker(
     health_file: Annotated[
         Path | None,
         typer.Option(
-            "--health-file", help="File that is touched each second that the worker may go on."
+            "--health-file", help="File to touch every second while the worker is healthy."
         ),
     ] = None,
     model: ModelOption = None,
 ) -> None:
-    """Do the jobs that servers take in, and the units of `evaluate run --database`."""
+    """Run the jobs that servers accept, and the units of `evaluate run --database`."""
     settings = overridden(read_settings(model), "jobs", concurrency=concurrency)
     try:
         status = asyncio.run(_worked(settings, health_file))

@@ -24,7 +24,7 @@ def refuse_contradictions(settings: Settings) -> None:
         similarity_package()
     if settings.telemetry.worker_port and not settings.telemetry.metrics:
         msg = (
-            "TELEMETRY_WORKER_PORT gives away counts that nobody makes: set "
+            "TELEMETRY_WORKER_PORT publishes metrics that are not collected: set "
             "TELEMETRY_METRICS=true, or the port to 0"
         )
         raise ConfigurationError(msg)

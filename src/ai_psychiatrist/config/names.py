@@ -26,7 +26,7 @@ RETIRED: Final = {
     "JOBS_DATABASE_PASSWORD_FILE": "is now DATABASE_PASSWORD_FILE",
     "JOBS_DATABASE_URL": "is now DATABASE_URL, which everything that is stored goes to",
     "JOBS_ENGINE": "is gone: servers and workers share one queue; remove it, and set "
-    "JOBS_CONCURRENCY=0 for a server that is to do no jobs itself",
+    "JOBS_CONCURRENCY=0 for a server that does no jobs itself",
     "LEDGER_KEY_FILE": "is now DATA_KEY_FILE",
     "MODEL_EMBEDDING_MODEL": "is now REFERENCES_EMBEDDER, with its provider: ollama:NAME",
 }

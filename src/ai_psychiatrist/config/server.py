@@ -50,7 +50,7 @@ class ApiSettings(Options):
         default=20.0,
         gt=0,
         le=3600,
-        description="How long running requests may take when the server is told to stop.",
+        description="How long running requests may take when the server shuts down.",
     )
     max_concurrency: int = Field(
         default=64,
@@ -135,7 +135,7 @@ class ApiSettings(Options):
     @classmethod
     def _are_hosts(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
         if any(not _HOST_NAME.fullmatch(host) for host in hosts):
-            msg = "write names or addresses alone, such as notes.example, without scheme and port"
+            msg = "write only names or addresses, such as notes.example, without scheme and port"
             raise ValueError(msg)
         return hosts
 

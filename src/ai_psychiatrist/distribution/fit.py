@@ -222,7 +222,7 @@ def load_fit(path: Path, *, made_by: Mapping[str, object]) -> Fit:
         msg = "BELIEF_FIT is no fit; make one with: ai-psychiatrist evaluate belief RUN --out FILE"
         raise ConfigurationError(msg) from None
     if fit.recalibration.features != FEATURES:
-        msg = "BELIEF_FIT goes by other features than this version; make it anew"
+        msg = "BELIEF_FIT goes by other features than this version; make it again"
         raise ArtifactMismatch(msg)
     if fit.digest != digest_of(made_by):
         names = [name for name in made_by if fit.made_by.get(name) != made_by[name]]
@@ -232,8 +232,6 @@ def load_fit(path: Path, *, made_by: Mapping[str, object]) -> Fit:
         )
         raise ArtifactMismatch(msg)
     if fit != fit.sealed():
-        msg = (
-            "BELIEF_FIT was changed after it was made; make it anew with: evaluate belief RUN --out"
-        )
+        msg = "BELIEF_FIT was changed; make it again with: evaluate belief RUN --out"
         raise ArtifactMismatch(msg)
     return fit

@@ -53,8 +53,8 @@ class AssessmentMode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WantedScoring:
-    """How a caller wants the items scored."""
+class ScoringOptions:
+    """The options of a caller for the scoring of items."""
 
     mode: AssessmentMode = AssessmentMode.ZERO_SHOT
     ablates: bool = False
@@ -64,8 +64,8 @@ class WantedScoring:
     session: str | None = None
 
 
-AS_SET: Final = WantedScoring()
-"""Nothing wanted but what is configured."""
+DEFAULT_SCORING: Final = ScoringOptions()
+"""No options but those of the settings."""
 
 
 class AssessmentStatus(StrEnum):

@@ -100,7 +100,7 @@ class RiskGroup(StrEnum):
     """The same, but the learned reader does not share what the rules found, and no danger is named
     in it or asked for before it: no alarm."""
     PAST_OR_OF_OTHERS = "past_or_of_others"
-    """Past, quoted, or about somebody else."""
+    """Past, quoted, or about someone else."""
     DENIED = "denied"
     """Asked about and denied."""
 
@@ -148,7 +148,7 @@ class RiskLevel(StrEnum):
     NONE = "none"
     """Nothing was found but denials, which does not mean that there is nothing."""
     LOW = "low"
-    """Only past, quoted, or about somebody else, or a faint sign."""
+    """Only past, quoted, or about someone else, or a faint sign."""
     NOT_EXAMINED = "not_examined"
     """At most that was found, and there are words in a language that is not read."""
     MODERATE = "moderate"

@@ -148,7 +148,7 @@ def _conditions_of(folder: RunFolder) -> dict[str, object]:
     record = folder.require_run()
     given = part_of(record, "settings", "belief")
     if not given:
-        msg = f"{folder.path} was made without beliefs; assess its dataset anew"
+        msg = f"{folder.path} was made without beliefs; assess its dataset again"
         raise InputError(msg, field=_FIELD)
     settings = BeliefSettings.of(
         {name: given[name] for name in ("sources", "rescorings", "temperature") if name in given}
@@ -158,7 +158,7 @@ def _conditions_of(folder: RunFolder) -> dict[str, object]:
         if digest_of(_recorded_conditions({**record, **change}, settings)) != digest_of(made_by):
             msg = (
                 f"{folder.path} went on with other prompts or rules, so its beliefs are of two "
-                "kinds; assess its dataset anew"
+                "kinds; assess its dataset again"
             )
             raise ArtifactMismatch(msg)
     return made_by
@@ -188,7 +188,7 @@ def _cases(folders: Sequence[RunFolder]) -> _Cases:
     people: dict[str, str] = {}
     items = [item for folder in folders for item in _items(folder, people)]
     if not items:
-        msg = "no item of the runs has both a belief and a label; assess a labelled dataset anew"
+        msg = "no item of the runs has both a belief and a label; assess a labelled dataset again"
         raise InputError(msg, field=_FIELD)
     names = [_person(people, item.owner) for item in items]
     raw = np.array([item.raw for item in items])

@@ -67,7 +67,7 @@ def repeated_runs(folders: Sequence[Path]) -> list[RepeatedRun]:
     """
     runs = [run for folder in folders for run in RunFolder(folder).runs()]
     if len(runs) < 2:
-        raise InputError("there is one run alone; name another one beside it", field="RUN2")
+        raise InputError("there is only one run; name another one", field="RUN2")
     for other in runs[1:]:
         refuse_incomparable(runs[0], other)
     groups: dict[tuple[str, str, str], list[RunFolder]] = {}

@@ -122,8 +122,8 @@ class JoinedTasks(asyncio.TaskGroup):
                 task.result()
 
 
-class Stopping:
-    """Shared by all requests of an app; it begins once and is never taken back."""
+class GracefulShutdown:
+    """The graceful shutdown of an app, which all of its requests share; begins once, for good."""
 
     def __init__(self) -> None:
         self._held: dict[asyncio.Timeout, float] = {}

@@ -67,7 +67,7 @@ def verify(
     """Check a certificate against its interview, given in any form that is read.
 
     `digest`: the SHA-256 that the result names; `key`: the Ed25519 key of who signed it; both 64
-    hexadecimal digits. Without either nobody vouches for what cannot be derived. Raises
+    hexadecimal digits. Without either, what cannot be derived is not authenticated. Raises
     `InputError` for what cannot be read.
     """
     for field, value in (("digest", digest), ("key", key)):

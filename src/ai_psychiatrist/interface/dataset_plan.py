@@ -8,7 +8,7 @@ from pydantic import SecretStr
 
 from ai_psychiatrist.agents.prompts.tasks import Tasks
 from ai_psychiatrist.config import Settings
-from ai_psychiatrist.domain.assessment import WantedScoring
+from ai_psychiatrist.domain.assessment import ScoringOptions
 from ai_psychiatrist.domain.belief import BeliefSource
 from ai_psychiatrist.domain.errors import InputError, require
 from ai_psychiatrist.domain.phq8 import Item
@@ -58,7 +58,7 @@ def planned_run(
     measured: Measured,
     prices: PriceList,
     *,
-    scoring: WantedScoring,
+    scoring: ScoringOptions,
     tasks: Tasks,
 ) -> RunPlan:
     """Return what a run will take."""

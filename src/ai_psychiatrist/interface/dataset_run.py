@@ -13,7 +13,7 @@ from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.agents.contracts.contract import shipped_contract
 from ai_psychiatrist.agents.prompts.tasks import TASKS
 from ai_psychiatrist.assessment.parts import FULL, Part
-from ai_psychiatrist.domain.assessment import Assessment, AssessmentMode, WantedScoring
+from ai_psychiatrist.domain.assessment import Assessment, AssessmentMode, ScoringOptions
 from ai_psychiatrist.domain.errors import ArtifactMismatch, require
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.evaluation.datasets.dataset import Dataset
@@ -248,7 +248,7 @@ def _tools(
     request: EvaluationRequest,
     ledger: RunStore,
     *,
-    scoring: WantedScoring,
+    scoring: ScoringOptions,
     prices: CallPrices,
 ) -> RunTools:
     folder, contract = request.folder, request.contract
@@ -313,7 +313,7 @@ def refuse_in_database(wanted: DatasetRun) -> None:
 
 
 async def _request(
-    services: Services, wanted: DatasetRun, scoring: WantedScoring, place: RunPlace
+    services: Services, wanted: DatasetRun, scoring: ScoringOptions, place: RunPlace
 ) -> EvaluationRequest:
     tasks = TASKS if wanted.variant is None else wanted.variant.tasks
     record = {

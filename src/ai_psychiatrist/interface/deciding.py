@@ -10,7 +10,7 @@ from ai_psychiatrist.agents.contracts.contract import shipped_contract
 from ai_psychiatrist.agents.prompts.tasks import PART_DIGESTS, Tasks
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.distribution.settings import BeliefSettings
-from ai_psychiatrist.domain.assessment import WantedScoring
+from ai_psychiatrist.domain.assessment import ScoringOptions
 from ai_psychiatrist.evaluation.runs.provenance import provenance
 from ai_psychiatrist.infrastructure.digests import plain_digest
 from ai_psychiatrist.llm.local_only import embedder_address
@@ -41,7 +41,7 @@ def deciding_settings(settings: Settings) -> dict[str, object]:
     }
 
 
-async def made_with(services: Services, scoring: WantedScoring, tasks: Tasks) -> dict[str, object]:
+async def made_with(services: Services, scoring: ScoringOptions, tasks: Tasks) -> dict[str, object]:
     """Return what decides on the results of a run, whatever its dataset, as its record says it."""
     record = provenance(
         mode=scoring.mode,
@@ -86,7 +86,7 @@ def _recorded(body: Mapping[str, object]) -> object:
     return f"scrypt:{digest.hex()}"
 
 
-def model_addresses(services: Services, scoring: WantedScoring) -> dict[str, list[str]]:
+def model_addresses(services: Services, scoring: ScoringOptions) -> dict[str, list[str]]:
     """Return model or embedder → where it is served, without credentials; not those in here."""
     settings, addresses = services.settings, dict(services.addresses)
     if scoring.mode.shows_references:
@@ -103,7 +103,7 @@ def _believing(settings: BeliefSettings) -> dict[str, object]:
     return {**settings.model_dump(mode="json", include=kept), "fit": fit}
 
 
-def references_record(services: Services, scoring: WantedScoring) -> dict[str, object] | None:
+def references_record(services: Services, scoring: ScoringOptions) -> dict[str, object] | None:
     """Return which references are shown and how they are chosen; `None` where none are."""
     if not scoring.mode.shows_references or services.references is None:
         return None

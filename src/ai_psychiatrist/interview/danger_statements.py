@@ -1,4 +1,4 @@
-"""What was said where signs of danger stand, for whoever has to look."""
+"""The sentences of an interview with signs of danger, for the person who has to read them."""
 
 from dataclasses import dataclass, field
 

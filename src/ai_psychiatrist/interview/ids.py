@@ -1,4 +1,4 @@
-"""Ids of interviews: whoever knows one may read the interview, so none can be guessed or found."""
+"""Ids of interviews: an id gives access to its interview, so it is secret and cannot be guessed."""
 
 import re
 import secrets
@@ -11,7 +11,7 @@ _ID: Final = re.compile(r"[A-Za-z0-9_-]{32}")
 
 
 def make_id() -> str:
-    """Return an id that nobody can guess: 192 random bits in 32 characters."""
+    """Return an id that cannot be guessed: 192 random bits in 32 characters."""
     return secrets.token_urlsafe(_RANDOM_BYTES)
 
 

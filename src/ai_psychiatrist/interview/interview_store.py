@@ -19,8 +19,8 @@ from ai_psychiatrist.interview.snapshot import InterviewListing, InterviewPage
 from ai_psychiatrist.store.database import Value
 from ai_psychiatrist.store.deliveries import HoldNotice
 from ai_psychiatrist.store.interviews import (
+    InterviewListRequest,
     InterviewRows,
-    InterviewsWanted,
     Keyed,
     ListedInterview,
     OpenedInterview,
@@ -118,7 +118,7 @@ class InterviewStore:
         with translated():
             return tuple(map(_listing, self.rows.list()))
 
-    def page(self, wanted: InterviewsWanted) -> InterviewPage:
+    def page(self, wanted: InterviewListRequest) -> InterviewPage:
         """Return a part of that list; raises `InputError` for a cursor that no page gave."""
         with translated():
             page = self.rows.page(wanted)

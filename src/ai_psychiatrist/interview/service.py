@@ -41,7 +41,7 @@ from ai_psychiatrist.interview.snapshot import (
 )
 from ai_psychiatrist.interview.stored_steps import StoredSteps
 from ai_psychiatrist.interview.submission import AnswerSubmission, check_key, refuse_broken_input
-from ai_psychiatrist.store.interviews import InterviewsWanted
+from ai_psychiatrist.store.interviews import InterviewListRequest
 from ai_psychiatrist.store.jobs import Callback
 
 logger = get_logger(__name__)
@@ -175,7 +175,7 @@ class InterviewService:
         return snapshot_of(self.protocol_of(interview), interview)
 
     async def pause(self, interview_id: str) -> InterviewSnapshot:
-        """Set a waiting interview aside; `retry`, or an answer, goes on with it."""
+        """Pause a waiting interview; `retry`, or an answer, continues it."""
         return await self._happens(interview_id, Event.PAUSE)
 
     async def retry(self, interview_id: str) -> InterviewSnapshot:
@@ -238,7 +238,7 @@ class InterviewService:
         """
         return await self._stored.run(lambda store: store.list())
 
-    async def page(self, wanted: InterviewsWanted) -> InterviewPage:
+    async def page(self, wanted: InterviewListRequest) -> InterviewPage:
         """Return a part of that list; raises `InputError` for a cursor that no page gave."""
         return await self._stored.run(lambda store: store.page(wanted))
 

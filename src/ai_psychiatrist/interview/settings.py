@@ -65,5 +65,5 @@ class InterviewSettings(Options):
     )
     protocols: CommaList[Path] = Field(
         default=(),
-        description="Folders of protocols beside phq8 and incident.",
+        description="Folders of protocols, in addition to phq8 and incident.",
     )

@@ -1,4 +1,4 @@
-"""Interviews at rest, beside the event loop: one is loaded, takes a transition, and is stored."""
+"""Transitions of stored interviews, in a thread: load one, change it, store it."""
 
 import asyncio
 from collections.abc import Callable

@@ -42,26 +42,26 @@ Claim: TypeAlias = Callable[[], Awaitable[UnitT | None]]
 """Returns the unit whose turn it is, which then is this process's; raises where none can be had."""
 
 
-class News:
-    """Wakes tasks of this process that wait for news of jobs.
+class JobEvents:
+    """Wakes the tasks of this process that wait for a change of a job.
 
-    It says that there may be something new; what it is, is asked for where it is stored.
+    An event says that something may have changed; the state itself is read from the store.
     """
 
     def __init__(self) -> None:
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
 
-    def tell(self) -> None:
-        """Wake all who wait."""
-        self._news.set()
-        self._news = asyncio.Event()
+    def publish(self) -> None:
+        """Wake all tasks that wait."""
+        self._changed.set()
+        self._changed = asyncio.Event()
 
     async def wait(self, seconds: float) -> None:
-        """Return when there may be something new, and after so many seconds in any case.
+        """Return after the next event, or after so many seconds.
 
-        Of what another process does nobody tells here.
+        What another process does publishes no event here.
         """
-        await wait_until_set(self._news, seconds)
+        await wait_until_set(self._changed, seconds)
 
 
 @dataclass(slots=True, kw_only=True)

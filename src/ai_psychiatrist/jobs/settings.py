@@ -144,7 +144,7 @@ def callback_host(address: str, settings: WebhookSettings) -> str:
         "holds no user, no password and no fragment: leave out what is before @ or after #": (
             _USER.match(address) is not None or "#" in address
         ),
-        "begins with https://; http:// is for this machine alone, with JOBS_WEBHOOK_ALLOW_HTTP": (
+        "begins with https://; http:// is for this machine only, with JOBS_WEBHOOK_ALLOW_HTTP": (
             not address.lower().startswith(schemes)
         ),
         "names a host and port that JOBS_WEBHOOK_HOSTS does not name: add it there": (

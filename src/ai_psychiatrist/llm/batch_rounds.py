@@ -187,13 +187,13 @@ class Rounds:
             # It stays in the book without a handle, and is looked for when the run goes on.
             self.is_closed = True
             self._tell(
-                f"whether {first.model} took batch {number} is not known ({_words(failure)}): go "
-                "on with --resume, which looks for it there before anything is asked again"
+                f"whether {first.model} took batch {number} is not known ({_words(failure)}): "
+                "continue with --resume, which looks for it there before anything is asked again"
             )
             return
         await asyncio.to_thread(book.note, number, BatchEvent.SUBMITTED, handle=handle)
         logger.info("batch_handed_in", model=first.model, count=len(batch))
-        self._tell(f"handed in batch {number}: {len(batch)} calls to {first.model}; {_REST}")
+        self._tell(f"submitted batch {number}: {len(batch)} calls to {first.model}; {_REST}")
 
     async def _poll(self) -> None:
         """Ask after every batch that is waited for, and collect those that have ended."""
@@ -274,15 +274,15 @@ class Rounds:
             return found[0]
         if found == []:
             await asyncio.to_thread(book.note, batch.number, BatchEvent.NOT_THERE)
-            self._tell(f"batch {batch.number} never reached {batch.model}: it is handed in anew")
+            self._tell(f"batch {batch.number} never reached {batch.model}: it is submitted again")
         elif self._options.hands_in_again:
             await asyncio.to_thread(book.note, batch.number, BatchEvent.GIVEN_UP)
         else:
             when = batch.recorded_at.strftime("%Y-%m-%d %H:%M UTC")
             self._tell(
-                f"batch {batch.number} ({batch.calls} calls) may have been handed in to "
-                f"{batch.model} at {when}, and which it is there cannot be told. Look at the "
-                "provider's list of batches; --resume --hand-in-again asks its calls anew, which "
+                f"batch {batch.number} ({batch.calls} calls) may have been submitted to "
+                f"{batch.model} at {when}, where it cannot be identified. Look at the "
+                "provider's list of batches; --resume --hand-in-again makes its calls again, which "
                 "are paid twice if it was"
             )
         return None
@@ -291,12 +291,12 @@ class Rounds:
         if self._options.hands_in_again:
             book = self._ledger.batches
             await asyncio.to_thread(book.note, batch.number, BatchEvent.GIVEN_UP)
-            self._tell(f"batch {batch.number} is gone from {batch.model}: it is handed in anew")
+            self._tell(f"batch {batch.number} is gone from {batch.model}: it is submitted again")
         else:
             self._tell(
-                f"{batch.model} knows nothing of batch {batch.number} ({batch.calls} calls) any "
-                "more. Check that the key is of the account that handed it in; --resume "
-                "--hand-in-again asks its calls anew, which are paid twice if it was made"
+                f"{batch.model} no longer has batch {batch.number} ({batch.calls} calls). Check "
+                "that the key is of the account that submitted it; --resume --hand-in-again makes "
+                "its calls again, which are paid twice if it was made"
             )
 
 

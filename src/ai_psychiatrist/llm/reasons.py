@@ -81,7 +81,7 @@ _ANY_MODEL: Final = {
 _ONE_PROVIDER: Final = {
     (OLLAMA.name, FailureCode.MODEL_NOT_FOUND): "On {server}, run: ollama pull {model}",
     (OLLAMA.name, FailureCode.NOT_AUTHORISED): (
-        "{server} lets nobody in without credentials, and Ollama has no key: ask who runs it."
+        "{server} requires credentials, and Ollama has no key: ask its operator."
     ),
     (OLLAMA.name, FailureCode.CONNECTION_FAILED): (
         "Nothing answers at {server}: run: ollama serve, or set OLLAMA_HOST."

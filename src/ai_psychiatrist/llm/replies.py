@@ -156,7 +156,7 @@ _ENDINGS: Final = {
     OutputMode.TOOL: "Use the '{name}' tool to return your response.",
     OutputMode.NATIVE: "Reply with one JSON object in the response format, and nothing else.",
     OutputMode.TEXT: (
-        "Reply with one JSON object that keeps to this JSON Schema, and nothing else:\n{schema}"
+        "Reply with one JSON object that follows this JSON Schema, and nothing else:\n{schema}"
     ),
 }
 
@@ -217,7 +217,7 @@ def read_reply(
 ) -> ReplyReading:
     """Read a reply in the mode in which it was asked for."""
     if reply.is_only_thinking:
-        feedback = "The reply is empty: all of it was thinking. Do the task."
+        feedback = "The reply has thinking and no answer. Do the task."
         return ReplyReading(text="", refusal=ReplyRejected(RejectionCode.ONLY_THINKING, feedback))
     parts = () if reply.response is None else reply.response.parts
     calls = [part for part in parts if part.part_kind == "tool-call"]
@@ -233,12 +233,12 @@ def _unusable(text: str, max_bytes: int, *, is_cut_off: bool) -> ReplyRejected |
     if len(text.encode("utf-8", "replace")) > max_bytes:
         return ReplyRejected(
             RejectionCode.REPLY_TOO_LARGE,
-            "The reply is far too long. Give only what the task asks for.",
+            "The reply is too long. Give only what the task asks for.",
         )
     if is_cut_off:
         # What stands before the cut may be a draft, or lack what was still to come.
         return ReplyRejected(
-            RejectionCode.TRUNCATED, "The reply was cut off. Reply with all of it, briefer."
+            RejectionCode.TRUNCATED, "The reply was cut off. Reply with all of it, more briefly."
         )
     return None
 
@@ -300,7 +300,10 @@ def _arguments_in(text: str, tool: OutputTool) -> str | None:
 
 def _missing_call(text: str, calls: "list[ToolCallPart]", tool: OutputTool) -> ReplyRejected:
     if calls:
-        code, what = RejectionCode.UNEXPECTED_TOOL_CALL, "There is no tool of the name called."
+        code, what = (
+            RejectionCode.UNEXPECTED_TOOL_CALL,
+            "The reply calls a tool that does not exist.",
+        )
     elif text.strip():
         code, what = RejectionCode.NO_TOOL_CALL, "The reply calls no tool."
     else:

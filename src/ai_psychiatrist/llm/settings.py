@@ -67,7 +67,7 @@ def _without_fields_of_the_call(
 
 def _host_names(hosts: tuple[str, ...]) -> tuple[str, ...]:
     if not all(_HOST.fullmatch(host) for host in hosts):
-        msg = "write host names or addresses alone, such as gpu.example, without scheme and port"
+        msg = "write only host names or addresses, such as gpu.example, without scheme and port"
         raise ValueError(msg)
     return tuple(map(plain_host, hosts))
 

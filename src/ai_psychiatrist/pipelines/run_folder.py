@@ -95,7 +95,7 @@ def opened_run(request: PipelineRequest, models: Mapping[str, Sequence[str]]) ->
         hint = (
             "has no run: leave out --resume"
             if request.is_resumed
-            else "holds a run already; add --resume to go on with it"
+            else "holds a run already; add --resume to continue it"
         )
         raise InputError(f"{folder} {hint}", field="--out")
     made_with = {
@@ -205,8 +205,8 @@ def require_same_pipeline(ledger: RunStore, config: PipelineConfig | None) -> No
         raise InputError(msg, field="RUN")
     if config is not None and ledger.about.get(_DIGEST) != _digest(config):
         msg = (
-            "the run was made with another version of the pipeline: go on with the copy in its "
-            f"folder, {_CONFIG_FOLDER}/{_PIPELINE_NAME}, or name a new run"
+            "the run was made with another version of the pipeline: continue with the copy in "
+            f"its folder, {_CONFIG_FOLDER}/{_PIPELINE_NAME}, or name a new run"
         )
         raise InputError(msg, field="RUN")
 

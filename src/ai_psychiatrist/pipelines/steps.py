@@ -63,7 +63,7 @@ def make_steps(config: PipelineConfig, models: Models) -> list[Step]:
             )
             raise ConfigurationError(msg)
     if not models.pydantic_ai.enabled:
-        msg = "pipelines ask through Pydantic AI alone: unset PYDANTIC_AI_ENABLED"
+        msg = "pipelines ask only through Pydantic AI: unset PYDANTIC_AI_ENABLED"
         raise ConfigurationError(msg)
     checks = checks_by_step(config)
     entries = {entry.name: entry for entry in config.file.pipeline.steps}
@@ -98,7 +98,7 @@ def _model_step(
     if chain[0].name == BASELINE:
         msg = (
             f"step {entry.name!r} has no model that can answer it: name one with --model, `model` "
-            "in the step or under `api`, or MODEL_DEFAULT (the baseline knows assessments alone)"
+            "in the step or under `api`, or MODEL_DEFAULT (the baseline knows only assessments)"
         )
         raise ConfigurationError(msg)
     if path is None:

@@ -548,7 +548,7 @@ def verify(
     check(is_expected, "sha256: not the digest that was expected")
     notes = [check_signature(parts, None if key is None else key.lower())]
     if not digest and not key:
-        notes.append("nobody vouches for it: give the result's digest, or a key")
+        notes.append("it is not authenticated: give the result's digest, or a key")
     if certificate["scores"] is not None:
         check_scores(certificate["scores"], interview)
     check_danger(certificate["danger"], interview)

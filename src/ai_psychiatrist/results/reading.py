@@ -112,8 +112,8 @@ def transcript_again(
     found = next((one for one in ways if _is_cut_alike(result, one)), None)
     if found is None:
         msg = (
-            f"{_FIELD}: this is not the text that was assessed, or who is who was told otherwise; "
-            "give the text exactly as it was sent"
+            f"{_FIELD}: this is not the text that was assessed, or the speakers were named "
+            "otherwise; give the text exactly as it was sent"
         )
         raise InputError(msg, field=_FIELD)
     return replace(found, turns=tuple(_timed(found.turns, result.transcript.turn_seconds)))

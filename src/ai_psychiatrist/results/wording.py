@@ -29,9 +29,9 @@ UNKNOWN_REASONS: Final[Mapping[Enum, str]] = {
     UnknownReason.UNCLEAR: "two readings stand",
     UnknownReason.SCORE_NA_WITH_EVIDENCE: "there are quotes, but the model gave no score",
     UnknownReason.NO_GROUNDED_EVIDENCE: "no quote for it is in the transcript",
-    UnknownReason.ONLY_DENIED_OR_PAST: "the quotes deny it, or tell of the past",
-    UnknownReason.ZERO_WITHOUT_DENIAL: "scored 0, but nobody says that it is not there",
-    UnknownReason.NOT_ABOUT_ITEM: "the quotes are about something or somebody else",
+    UnknownReason.ONLY_DENIED_OR_PAST: "the quotes deny it, or are about the past",
+    UnknownReason.ZERO_WITHOUT_DENIAL: "scored 0, without words that deny it",
+    UnknownReason.NOT_ABOUT_ITEM: "the quotes are about something or someone else",
     UnknownReason.NOT_EXAMINED: "what is said was not read",
     UnknownReason.SCORING_FAILED: "the scoring failed",
 }
@@ -48,18 +48,18 @@ RISK_LEVELS: Final[Mapping[Enum, str]] = {
 }
 RISK_GROUPS: Final[Mapping[Enum, str]] = {
     RiskGroup.READ_NOW: "Read now: affirmed, hypothetical or unclear",
-    RiskGroup.FOUND_BY_WORDS_ALONE: "Found by words alone: the learned reader does not share it",
-    RiskGroup.PAST_OR_OF_OTHERS: "Past, quoted, or about somebody else",
+    RiskGroup.FOUND_BY_WORDS_ALONE: "Found by words alone: the learned reader does not agree",
+    RiskGroup.PAST_OR_OF_OTHERS: "Past, quoted, or about someone else",
     RiskGroup.DENIED: "Asked and denied",
 }
 READER_STATES: Final[Mapping[Enum, str]] = {
-    ReaderStatus.OFF: "The learned reader is switched off: the fixed phrases stand alone",
+    ReaderStatus.OFF: "The learned reader is switched off: only the fixed phrases were used",
     ReaderStatus.MISSING: (
         "The learned reader is not installed (pip install 'ai-psychiatrist[reader]'): the fixed "
         "phrases stand alone"
     ),
-    ReaderStatus.ANSWERED: "The learned reader read beside the fixed phrases",
-    ReaderStatus.FAILED: "The learned reader failed: the fixed phrases stand alone",
+    ReaderStatus.ANSWERED: "The learned reader read as well as the fixed phrases",
+    ReaderStatus.FAILED: "The learned reader failed: only the fixed phrases were used",
 }
 _MOST_PLACES: Final = 5
 """Turns that a headline names; the statements themselves are all listed below it."""
@@ -157,7 +157,7 @@ def unknown_words(item: ItemAssessment, result: Account) -> str:
     """Return why an item of a result has no score."""
     match item.unknown_reason:
         case None:
-            return "no reason is told"
+            return "no reason given"
         case UnknownReason.NO_MENTION:
             return _nothing_found(result)
         case UnknownReason.UNCLEAR if item.unread_answer is not None:

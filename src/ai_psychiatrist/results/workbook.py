@@ -99,7 +99,7 @@ class Workbook(AbstractContextManager["Workbook"]):
         return self.add([self._header])
 
     def add(self, rows: Iterable[Sequence[Cell]]) -> bytes:
-        """Return what the file goes on with; raises `InputError` for what no sheet holds."""
+        """Return the next bytes of the file; raises `InputError` for what does not fit a sheet."""
         for row in rows:
             self._rows += 1
             if self._rows > MOST_ROWS:

@@ -25,7 +25,7 @@ LEVELS: Final = MAX_ITEM_SCORE + 1
 _NO_SCORES: Final = "no item has scores of both"
 _ONE_VALUE: Final = "only one value occurs, so there is no agreement beyond chance to measure"
 _NO_PAIRS: Final = "no case has two that can be compared"
-_NO_MARKS: Final = "nobody marked evidence"
+_NO_MARKS: Final = "no one marked evidence"
 _NO_MARKS_OF_ONE: Final = "one of the two sides marked no evidence at all"
 
 

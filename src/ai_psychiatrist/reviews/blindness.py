@@ -4,7 +4,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.access import LOCAL, Principal, Scope
 from ai_psychiatrist.domain.review import ReviewPhase, ReviewRow
-from ai_psychiatrist.store.listing import PageWanted, RecordPage
+from ai_psychiatrist.store.listing import RecordListRequest, RecordPage
 from ai_psychiatrist.store.store import Store
 
 _WHILE_RATING: Final = frozenset({ReviewPhase.BLIND})
@@ -30,7 +30,7 @@ def give_scores(store: Store, record_id: str, principal: Principal) -> None:
     store.reviews.give_scores(record_id, principal.id, hidden_phases(principal))
 
 
-def list_for(store: Store, wanted: PageWanted) -> RecordPage:
+def list_for(store: Store, wanted: RecordListRequest) -> RecordPage:
     """Return a page of the list; a caller who receives scores in it is no blind rater later.
 
     A list that is sorted or filtered by scores tells of those that are not in it as well.

@@ -90,7 +90,7 @@ def _ratings(said: Sequence[ReviewRow], rater: str | None) -> tuple[list[Scores]
 def _no_rater(rated: Mapping[str, Sequence[ReviewRow]]) -> str:
     names = sorted({name for rows in rated.values() for name in committed_scores(rows)})
     shown = ", ".join(names[:_MOST_NAMED])
-    return f"--rater: nobody of this id has scored an assessment; there are {shown or 'none'}"
+    return f"--rater: no rater of this id has scored an assessment; there are {shown or 'none'}"
 
 
 def _name(store: Store, record_id: str) -> str:

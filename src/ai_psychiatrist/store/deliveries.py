@@ -32,7 +32,7 @@ UNNAMED_TIME: Final = timedelta(days=1)
 
 
 class DeliveryEvent(StrEnum):
-    """What a webhook tells of."""
+    """The events that a webhook reports."""
 
     JOB_ENDED = "job.ended"
     """Its `type` names the end: `job.finished`, `job.failed` or `job.cancelled`."""
@@ -231,7 +231,7 @@ class DeliveryRows:
             )
 
     def forget_reminder(self, record_id: str) -> None:
-        """Tell nobody that danger is not read, inside the transaction in which it was."""
+        """Delete the reminder of unread danger, in the transaction that confirms the reading."""
         told = deliveries.c.state == DeliveryState.DELIVERED
         self._change(delete(deliveries).where(_IS_REMINDER, not_(told)), of_record=record_id)
 

@@ -93,8 +93,8 @@ class ListedInterview:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InterviewsWanted:
-    """Which part of the list is wanted."""
+class InterviewListRequest:
+    """The filters and the page of a list of interviews."""
 
     limit: int = 50
     cursor: str | None = None
@@ -244,7 +244,7 @@ class InterviewRows:
         shown = _SHOWN.where(interviews.c.kept_from > self._oldest())
         yield from map(self._listed, self.database.all(shown.order_by(_KEY.desc())))
 
-    def page(self, wanted: InterviewsWanted) -> ListedPage:
+    def page(self, wanted: InterviewListRequest) -> ListedPage:
         """Return a part of that list; raises `InputError` for a cursor that no page gave."""
         shown = _SHOWN.where(interviews.c.kept_from > self._oldest())
         if wanted.has_danger:

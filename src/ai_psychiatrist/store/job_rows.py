@@ -19,10 +19,10 @@ from ai_psychiatrist.store.jobs import (
     GIVEN_UP,
     MOST_TAKEN,
     JobEnd,
+    JobListRequest,
     JobPage,
     JobRef,
     JobSummary,
-    JobsWanted,
     NewJob,
     TakenJob,
 )
@@ -265,7 +265,7 @@ class JobRows:
             raise NotFound("assessment_not_found")
         return _summary(row)
 
-    def page(self, wanted: JobsWanted) -> JobPage:
+    def page(self, wanted: JobListRequest) -> JobPage:
         """Return a part of the list; raises `InputError` for a cursor of another list."""
         query = _SHOWN.join_from(records, jobs, _OF_ONE).where(IS_OWN)
         is_batch = wanted.batch_id is not None
@@ -297,7 +297,7 @@ class JobRows:
         return {state: found.get(state, 0) for state in RecordState}
 
     def unread(self, batch_id: str) -> int:
-        """Return how many jobs of a batch have statements of danger that nobody has read."""
+        """Return how many jobs of a batch have unread statements of danger."""
         of_batch = select(records.c.seq).join_from(records, jobs, _OF_ONE)
         is_unread = (IS_OWN, jobs.c.batch_id == batch_id, records.c.unread > 0)
         return self.database.count(of_batch.where(*is_unread))

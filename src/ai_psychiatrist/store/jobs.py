@@ -114,8 +114,8 @@ class JobSummary(Shape):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JobsWanted:
-    """Which part of the list of jobs is wanted: the newest first, those of a batch in its order."""
+class JobListRequest:
+    """The filters and the page of a list of jobs: newest first, or a batch in its order."""
 
     limit: int = 50
     cursor: str | None = None

@@ -55,8 +55,8 @@ class Rated(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PageWanted:
-    """Which part of a list is wanted, and for whom."""
+class RecordListRequest:
+    """The filters and the page of a list of records, for one rater."""
 
     rater: str
     """`Principal.id` of whoever reads."""
@@ -171,7 +171,7 @@ class RecordLists:
 
     database: TenantDatabase
 
-    def page(self, wanted: PageWanted) -> RecordPage:
+    def page(self, wanted: RecordListRequest) -> RecordPage:
         """Return a part of the list; raises `InputError` for a cursor of another list."""
         listed = _listed(wanted)
         found = listed.subquery()
@@ -186,19 +186,19 @@ class RecordLists:
         shown, cursor = paged(rows, wanted.limit, wanted.sort)
         return RecordPage(records=tuple(map(_record, shown)), next=cursor, total=total)
 
-    def hidden(self, wanted: PageWanted) -> int:
+    def hidden(self, wanted: RecordListRequest) -> int:
         """Return of how many in the whole list no score is given."""
         hidden = _listed(wanted).where(_is_hidden(wanted))
         return self.database.count(hidden, of_rater=wanted.rater)
 
     def finished(self, rater: str) -> tuple[ListedRecord, ...]:
         """Return all finished records as a rater may see them, the oldest first."""
-        listed = _listed(PageWanted(rater=rater, state=RecordState.FINISHED))
+        listed = _listed(RecordListRequest(rater=rater, state=RecordState.FINISHED))
         rows = self.database.all(listed.order_by(_SEEN.c.seq), of_rater=rater)
         return tuple(map(_record, rows))
 
     def unread(self) -> int:
-        """Return how many records have statements that nobody has confirmed to have read."""
+        """Return how many records have statements without a confirmation of reading."""
         return self.database.count(select(records.c.seq).where(IS_OWN, records.c.unread > 0))
 
     def one_of_subject(self, subject_id: str) -> str | None:
@@ -214,11 +214,11 @@ class RecordLists:
         return tuple(str(row.id) for row in self.database.all(of_subject))
 
 
-def _is_hidden(wanted: PageWanted) -> ColumnElement[bool]:
+def _is_hidden(wanted: RecordListRequest) -> ColumnElement[bool]:
     return _SEEN.c.mine.in_(sorted(phase.value for phase in wanted.hidden))
 
 
-def _listed(wanted: PageWanted) -> Select[Any]:
+def _listed(wanted: RecordListRequest) -> Select[Any]:
     is_hidden = _is_hidden(wanted)
     figures: dict[Sort, ColumnElement[int]] = {
         Sort.CREATED: literal(0),

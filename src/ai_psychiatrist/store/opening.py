@@ -44,7 +44,7 @@ _EARLIER: Final = {
     "interviews.sqlite": _CARRY_OVER,
     "interviews/*.sqlite": _CARRY_OVER,
     "access.sqlite": (
-        "holds the keys of an earlier version: move it elsewhere, and make keys anew with "
+        "holds the keys of an earlier version: move it elsewhere, and make new keys with "
         "`ai-psychiatrist keys create`"
     ),
     **dict.fromkeys(

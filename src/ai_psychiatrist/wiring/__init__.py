@@ -19,7 +19,7 @@ from ai_psychiatrist.domain.assessment import (
     Assessment,
     AssessmentMode,
     Certificate,
-    WantedScoring,
+    ScoringOptions,
 )
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.infrastructure.digests import (
@@ -113,7 +113,7 @@ class Services:
 
     async def scoring(
         self, mode: AssessmentMode | None = None, *, ablates: bool = False
-    ) -> WantedScoring:
+    ) -> ScoringOptions:
         """Return how items are scored in a mode; `None`: as the settings say.
 
         `ablates`: whether to score again with the evidence changed.
@@ -124,7 +124,7 @@ class Services:
         wanted = self.settings.features.default_mode if mode is None else mode
         if wanted.shows_references:
             await required(wanted, self.references).open()
-        return WantedScoring(mode=wanted, ablates=ablates)
+        return ScoringOptions(mode=wanted, ablates=ablates)
 
     async def open_references(self) -> None:
         """Open the references that the settings name, if any; a server does so at its start."""

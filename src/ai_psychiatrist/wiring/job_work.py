@@ -25,7 +25,7 @@ from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.tasks import patiently
-from ai_psychiatrist.jobs.engine import News, OnEnd
+from ai_psychiatrist.jobs.engine import JobEvents, OnEnd
 from ai_psychiatrist.llm.calls import CallStore, Judgement
 from ai_psychiatrist.store.group_writer import GroupWriter
 from ai_psychiatrist.store.job_rows import KeptJobCall
@@ -133,7 +133,7 @@ class JobWork:
     services: Services
     on_end: OnEnd
     claimed: Claimed
-    news: News = field(default_factory=News)
+    events: JobEvents = field(default_factory=JobEvents)
     """Told of each step."""
     writers: CallWriters = field(default_factory=CallWriters)
 
@@ -145,7 +145,7 @@ class JobWork:
             with bound_contextvars(assessment_id=job.id):
                 await _Run(work=self, job=job, records=records, runner=runner).run()
         finally:
-            self.news.tell()
+            self.events.publish()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +176,7 @@ class _Run:
             taken = await self.records.ask(lambda store: store.jobs.take(self.job.id, self.runner))
             if isinstance(taken, RecordState):
                 return None
-            self.work.news.tell()
+            self.work.events.publish()
             return await self._watched(taken)
         except ArtifactMismatch as error:
             return await self._failed(_reason_of(error))
@@ -247,9 +247,9 @@ class _Run:
             try:
                 await self.records.ask(partial(self._tell, part.value))
             except AssessmentServiceError as error:
-                # News are a help; what is told of is kept by itself.
+                # An event only wakes tasks; the state itself is stored.
                 logger.warning("stage_not_told", error_type=type(error).__name__)
-            self.work.news.tell()
+            self.work.events.publish()
 
     def _tell(self, stage: str, store: Store) -> None:
         store.jobs.tell(self.job.id, stage, "finished")

@@ -58,7 +58,7 @@ class Jobs:
         ended = await records.ask(lambda store: store.jobs.cancel(job.id))
         if ended is None:
             return
-        self.work.news.tell()
+        self.work.events.publish()
         await self.work.on_end(ended)
         # Another process that does it looks by itself whether it is still wanted.
         self.engine.cancel(job)

@@ -19,6 +19,7 @@ from ai_psychiatrist.agents.contracts.contract import (
 from ai_psychiatrist.agents.contracts.generate import generated_files
 from ai_psychiatrist.agents.item_rules import ItemFinding, QuoteUse, check_item
 from ai_psychiatrist.agents.output_models import ItemScoreOutput
+from ai_psychiatrist.agents.prompts.tasks import TASKS
 from ai_psychiatrist.domain.evidence import (
     Frequency,
     Match,
@@ -71,6 +72,23 @@ def finding(score: int | None, *quotes: Quote, is_found: bool = True, **more: An
         score=score, **{"reason": f"{WORDS} said so", "evidence": (f"{WORDS} every day",), **more}
     )
     return check_item(Item.SLEEP, answer, quotes, lambda _: is_found)
+
+
+@pytest.mark.parametrize(
+    ("broken", "rule"),
+    [
+        pytest.param(finding(None, reason=" "), "N/A needs a reason", id="reason"),
+        pytest.param(finding(2), "a quote that says that the symptom is present", id="presence"),
+        pytest.param(finding(0, AFFIRMED), "a 0 needs a quote that denies", id="denial"),
+        pytest.param(finding(2, OF_OTHERS), "about this symptom of the participant", id="others"),
+        pytest.param(finding(2, ONCE), "about the past alone", id="past"),
+    ],
+)
+def test_clinical_rules_are_told_in_the_prompt_and_in_the_feedback(
+    broken: ItemFinding, rule: str
+) -> None:
+    assert TASKS["quantitative"].count(rule) == 1
+    assert any(rule in error for error in broken.errors)
 
 
 def test_schemas_and_templates_are_what_models_and_prompts_say() -> None:

@@ -25,6 +25,7 @@ from tests.fakes.replies import (
 from ai_psychiatrist.agents.extractors import (
     extract_evidence,
     extract_judge_metric,
+    extract_judges,
     extract_meta_review,
     extract_qualitative,
     extract_quantitative,
@@ -35,7 +36,7 @@ from ai_psychiatrist.agents.output_models import (
     PartialJudgement,
     PartialJudgements,
 )
-from ai_psychiatrist.agents.prompts.quantitative import EVIDENCE
+from ai_psychiatrist.agents.prompts.tasks import TASKS
 from ai_psychiatrist.agents.pydantic_agents import DANGER, JUDGE, JUDGES, META_REVIEW, QUANTITATIVE
 from ai_psychiatrist.domain.failures import RejectionCode, UnreadPart
 from ai_psychiatrist.domain.narrative import Metric
@@ -55,6 +56,67 @@ def rejection(extract: Extract, reply: str) -> ReplyRejected:
         extract(reply)
     assert isinstance(caught.value, ReplyRejected)
     return caught.value
+
+
+@pytest.mark.parametrize(
+    ("task", "extract", "reply", "rule"),
+    [
+        pytest.param(
+            "evidence",
+            extract_evidence,
+            evidence_text({"PHQ8_Sleep": SECRET}),
+            "each item key needs a list of strings",
+            id="evidence",
+        ),
+        pytest.param(
+            "quantitative",
+            extract_quantitative,
+            scoring_text(scoring_answer(QUOTES) | {"PHQ8_Sleep": {"score": 7}}),
+            "score: 0, 1, 2, 3 or N/A",
+            id="score",
+        ),
+        pytest.param(
+            "judge_accuracy",
+            extract_judge_metric,
+            judge_text("7"),
+            "the score has to be a whole number from 1 to 5",
+            id="judge",
+        ),
+        pytest.param(
+            "judges",
+            extract_judges,
+            judges_text(**dict.fromkeys(Metric, "7")),
+            "the score has to be a whole number from 1 to 5",
+            id="judges",
+        ),
+        pytest.param(
+            "meta_review",
+            extract_meta_review,
+            meta_review_text("7"),
+            "<severity> has to hold one whole number from 0 to 4 and nothing else",
+            id="severity",
+        ),
+        pytest.param(
+            "danger",
+            DANGER.extract,
+            json.dumps(
+                {
+                    "signs": [
+                        {"quote": SECRET, "kind": "plan", "polarity": "denied", "level": "high"}
+                    ]
+                }
+            ),
+            "a denied sign has to be low",
+            id="denied sign",
+        ),
+    ],
+)
+def test_feedback_says_what_the_prompt_asks_for(
+    task: str, extract: Extract, reply: str, rule: str
+) -> None:
+    assert TASKS[task].lower().count(rule.lower()) == 1
+    words = rule.lower().replace("score: 0", "score has to be 0")
+    assert words in rejection(extract, reply).message.lower()
 
 
 def scoring(**item: object) -> str:
@@ -170,7 +232,7 @@ class TestEvidence:
 
     def test_the_task_repeated_is_no_answer(self) -> None:
         wanted = "Reply with one JSON object and nothing else"
-        assert wanted in EVIDENCE
+        assert wanted in TASKS["evidence"]
         reply = f"{wanted}:\n{evidence_text({key: [] for key in ITEMS})}"
         assert rejection(extract_evidence, reply).code is Code.NO_JSON
         assert extract_evidence(f"<think>{wanted}.</think>\n{{}}").quotes["PHQ8_Sleep"] == []
@@ -240,7 +302,7 @@ class TestScoring:
     def test_score_off_the_scale_is_refused_naming_the_item(self, score: object) -> None:
         error = rejection(extract_quantitative, scoring(score=score))
         assert error.code is Code.SCORE_INVALID
-        assert error.message == f"{ITEMS[0]}: score has to be 0-3 or N/A, a whole number."
+        assert error.message == f"{ITEMS[0]}: score has to be 0, 1, 2, 3 or N/A."
 
     def test_missing_score_is_never_supplied(self) -> None:
         answer = scoring_answer(QUOTES)
@@ -296,8 +358,8 @@ class TestScoring:
         error = rejection(extract_quantitative, scoring_text(answer))
         assert error.code is Code.SCORE_INVALID
         assert error.message == (
-            "PHQ8_Sleep: score has to be 0-3 or N/A, a whole number. "
-            "PHQ8_Sleep: confidence has to be 1-5, a whole number. "
+            "PHQ8_Sleep: score has to be 0, 1, 2, 3 or N/A. "
+            "PHQ8_Sleep: confidence has to be a whole number from 1 to 5. "
             "PHQ8_Tired: evidence has to be a list of strings."
         )
 

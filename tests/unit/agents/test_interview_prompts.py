@@ -77,7 +77,7 @@ def test_turns_share_everything_before_what_changes(verb: str) -> None:
     stable = first.user[: first.stable_characters]
     assert second.user.startswith(stable)
     assert VIEW.interviewee_role in stable
-    assert GUIDELINES.get(verb, "Note the concrete facts") in stable
+    assert GUIDELINES.get(verb, "List the concrete facts") in stable
 
 
 @every_prompt

@@ -12,7 +12,7 @@ from ai_psychiatrist.api.authorization import PRINCIPAL
 from ai_psychiatrist.api.limits import Limits
 from ai_psychiatrist.config import load_settings
 from ai_psychiatrist.domain.access import Principal
-from ai_psychiatrist.infrastructure.tasks import Stopping
+from ai_psychiatrist.infrastructure.tasks import GracefulShutdown
 
 PAGE: Final = b"x" * 12_800_000
 CALLERS: Final = 150
@@ -55,7 +55,7 @@ class Pages:
 def limited(app: ASGIApp, *, wait_seconds: float) -> ASGIApp:
     """Return an application whose requests wait for their turn no longer than this."""
     settings = load_settings({"API_SLOT_WAIT_SECONDS": str(wait_seconds)}, None).api
-    return Limits(app, settings=settings, stopping=Stopping())
+    return Limits(app, settings=settings, stopping=GracefulShutdown())
 
 
 class Reader:

@@ -111,7 +111,10 @@ def without(change: Change) -> dict[Change, ChangedScore]:
 )
 def test_verdict(scores: Mapping[Change, ChangedScore], verdict: str, reason: str) -> None:
     drive = drive_of(SCORE, scores)
-    assert (drive.verdict, drive.reason) == (DriveVerdict(verdict), DriveReason(reason))
+    assert (drive.verdict, drive.reason) == (
+        DriveVerdict(verdict),
+        DriveReason(reason),
+    )
 
 
 def test_meaning_that_no_change_could_test_is_undetermined() -> None:

@@ -154,7 +154,7 @@ def test_groups_and_whole_sentences_are_shown_in_their_order(
     order = [
         "Signs of danger: high",
         "Read now: affirmed, hypothetical or unclear (",
-        "Past, quoted, or about somebody else (",
+        "Past, quoted, or about someone else (",
         "My brother killed himself, and my mother found him.",
         "Asked and denied (",
         "Any thoughts of hurting other people?",
@@ -231,7 +231,7 @@ def told_by_reader(status: str) -> Assessment:
 @pytest.mark.parametrize("shown", [shown_on_page, in_terminal], ids=["page", "terminal"])
 def test_what_the_learned_reader_says_is_shown(shown: Callable[[Assessment], str]) -> None:
     text = shown(told_by_reader("answered"))
-    assert "Found by words alone: the learned reader does not share it" in text
+    assert "Found by words alone: the learned reader does not agree" in text
     assert "Passages to read first, as the learned reader ranks them; no level (1)" in text
     assert text.count("COPPER LANTERNS") == 1
 
@@ -240,9 +240,9 @@ def test_what_the_learned_reader_says_is_shown(shown: Callable[[Assessment], str
 @pytest.mark.parametrize(
     ("status", "words"),
     [
-        ("off", "switched off: the fixed phrases stand alone"),
+        ("off", "switched off: only the fixed phrases were used"),
         ("missing", "is not installed"),
-        ("failed", "failed: the fixed phrases stand alone"),
+        ("failed", "failed: only the fixed phrases were used"),
     ],
 )
 def test_why_the_learned_reader_takes_no_part_is_said(

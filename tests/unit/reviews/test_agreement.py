@@ -125,7 +125,7 @@ def test_evidence_agrees_by_characters_and_by_stretches_of_the_same_item() -> No
     assert figures.items[FIRST].span_overlap.value == pytest.approx(2 / 3)
     assert (figures.all_items.marks.both, figures.all_items.marks.none) == (1, 7)
     sleep = figures.items[Item.SLEEP.value].span_characters
-    assert (sleep.value, sleep.reason) == (None, "nobody marked evidence")
+    assert (sleep.value, sleep.reason) == (None, "no one marked evidence")
 
 
 def test_who_marks_no_words_at_all_has_no_agreement_of_evidence_rather_than_none() -> None:

@@ -49,7 +49,7 @@ def _level(said: str) -> RiskLevel:
     return detect_risk(parse_transcript(talk)).level
 
 
-@pytest.mark.parametrize("frame", (*_SECRETS, *_FREQUENCIES))
+@pytest.mark.parametrize("frame", [*_SECRETS, *_FREQUENCIES])
 def test_a_danger_is_found_in_each_frame(frame: str) -> None:
     missed = [frame.format(one) for one in _SAID if _level(frame.format(one)) not in _GRAVE]
     assert not missed

@@ -13,7 +13,7 @@ from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.store.cipher import StoreKeys
 from ai_psychiatrist.store.database import StoreLimits
-from ai_psychiatrist.store.jobs import JobsWanted, TakenJob
+from ai_psychiatrist.store.jobs import JobListRequest, TakenJob
 from ai_psychiatrist.store.opening import open_sqlite
 from ai_psychiatrist.store.queue import Queue
 from ai_psychiatrist.store.records import Figures, NewRecord
@@ -105,7 +105,7 @@ def taken(store: OpenedStore, name: str, runner: str) -> TakenJob:
 
 def waiting(store: Store) -> list[str]:
     """Return the jobs that wait, the oldest first."""
-    page = store.jobs.page(JobsWanted(state=RecordState.WAITING))
+    page = store.jobs.page(JobListRequest(state=RecordState.WAITING))
     return [job.job_id for job in reversed(page.jobs)]
 
 

@@ -29,7 +29,7 @@ from ai_psychiatrist.store.database import StoreLimits
 from ai_psychiatrist.store.idempotency import Answered, IdempotencyKey
 from ai_psychiatrist.store.interviews import StoredInterview
 from ai_psychiatrist.store.jobs import NewJob
-from ai_psychiatrist.store.listing import PageWanted
+from ai_psychiatrist.store.listing import RecordListRequest
 from ai_psychiatrist.store.queue import Queue
 from ai_psychiatrist.store.records import NewRecord
 from ai_psychiatrist.store.removal import MOST_SWEPT, ClockFault
@@ -64,7 +64,7 @@ def passing(store: OpenedStore, clock: Clock, days: int) -> dict[str, int]:
 
 
 def listed(store: OpenedStore) -> list[str]:
-    return [line.summary.id for line in store.lists.page(PageWanted(rater="a")).records]
+    return [line.summary.id for line in store.lists.page(RecordListRequest(rater="a")).records]
 
 
 def test_what_is_hidden_counts_as_gone_everywhere(store: OpenedStore, clock: Clock) -> None:

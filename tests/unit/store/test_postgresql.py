@@ -44,10 +44,10 @@ from ai_psychiatrist.domain.risk import RiskGroup, RiskLevel
 from ai_psychiatrist.store.audit import NO_TENANT, AuditLogs
 from ai_psychiatrist.store.database import Database, StoreLimits, Value, written
 from ai_psychiatrist.store.deliveries import Delivery, DeliveryState, DueDelivery, HoldNotice
-from ai_psychiatrist.store.interviews import InterviewsWanted, StoredInterview, id_hash
+from ai_psychiatrist.store.interviews import InterviewListRequest, StoredInterview, id_hash
 from ai_psychiatrist.store.job_rows import KeptJobCall
 from ai_psychiatrist.store.jobs import Callback, JobRef, NewJob, TakenJob
-from ai_psychiatrist.store.listing import PageWanted, Sort
+from ai_psychiatrist.store.listing import RecordListRequest, Sort
 from ai_psychiatrist.store.opening import open_postgresql
 from ai_psychiatrist.store.queue import Queue
 from ai_psychiatrist.store.records import NewRecord
@@ -199,7 +199,7 @@ def test_assessments_reviews_and_jobs_are_kept_as_in_files(
     with refused("already_committed"):
         store.reviews.append(new.id, "rater", RATINGS)
     for sort in Sort:
-        assert store.lists.page(PageWanted(rater="rater", sort=sort, limit=1)).total == 2
+        assert store.lists.page(RecordListRequest(rater="rater", sort=sort, limit=1)).total == 2
     record = NewRecord(id="job", transcript=TRANSCRIPT)
     store.add_jobs([NewJob(record=record, request=b"{}", asked_by="ann")])
     assert store.jobs.summary("job").position == 1
@@ -231,9 +231,9 @@ def test_what_reads_sees_all_rows_as_they_were_at_one_moment(
     store = store_of(database, tmp_path, "read")
     store.add(new_record())
     with ThreadPoolExecutor(1) as pool, store.database.reading():
-        assert store.lists.page(PageWanted(rater="a")).total == 1
+        assert store.lists.page(RecordListRequest(rater="a")).total == 1
         added = pool.submit(store.add, new_record()).result()
-        assert store.lists.page(PageWanted(rater="a")).total == 1
+        assert store.lists.page(RecordListRequest(rater="a")).total == 1
         with refused("assessment_not_found"):
             store.get(added.id)
     assert store.get(added.id).result == RESULT
@@ -327,8 +327,8 @@ def test_interviews_are_kept_as_in_files(place: URL, database: Database, tmp_pat
     assert (due.interview_id, due.job_id, due.callback) == ("an-id", None, to)
     store.deliveries.note(due, DeliveryState.DELIVERED, None, due=clock.now)
     assert rows.add("another", stored, COLUMNS)
-    first = rows.page(InterviewsWanted(limit=1))
-    second = rows.page(InterviewsWanted(limit=1, cursor=first.next))
+    first = rows.page(InterviewListRequest(limit=1))
+    second = rows.page(InterviewListRequest(limit=1, cursor=first.next))
     listed = [page.interviews[0].id for page in (first, second)]
     assert (listed, first.total, second.next) == (["an-id", "another"], 2, None)
     rows.delete("another")
@@ -478,7 +478,7 @@ def test_a_full_disk_and_stored_bytes_are_told_as_of_files(
         with refused("storage_full"):
             store.add(new_record("Ben"))
         connection.execute("DROP TRIGGER no_room ON bodies")
-    assert store.lists.page(PageWanted(rater="a")).total == 1
+    assert store.lists.page(RecordListRequest(rater="a")).total == 1
     store.removal.erase(new.id)
     assert store.database.bytes_stored() == 0
     assert database.faults() == 0

@@ -38,7 +38,7 @@ from ai_psychiatrist.domain.review import ChangedScore, ReviewPhase
 from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.store.database import StoreLimits
 from ai_psychiatrist.store.keys import Seal, TenantKeys
-from ai_psychiatrist.store.listing import PageWanted, Rated, Sort
+from ai_psychiatrist.store.listing import Rated, RecordListRequest, Sort
 from ai_psychiatrist.store.records import NewRecord
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import StorePlace, Stores
@@ -274,7 +274,8 @@ def test_pages_hold_each_record_once_in_every_order(tmp_path: Path) -> None:
             seen = _all(store, sort)
             assert len(seen) == len(set(seen)) == 23
         assert _all(store, Sort.CREATED) == [
-            line.summary.id for line in store.lists.page(PageWanted(rater="a", limit=50)).records
+            line.summary.id
+            for line in store.lists.page(RecordListRequest(rater="a", limit=50)).records
         ]
 
 
@@ -297,7 +298,7 @@ def test_filters_keep_what_they_name(tmp_path: Path) -> None:
         store.reviews.append(mild.id, "me", RATINGS)
 
         def found(**wanted: object) -> set[str]:
-            page = store.lists.page(PageWanted(rater="me", **wanted))  # type: ignore[arg-type]
+            page = store.lists.page(RecordListRequest(rater="me", **wanted))  # type: ignore[arg-type]
             assert page.total == len(page.records)
             return {line.summary.id for line in page.records}
 
@@ -314,9 +315,9 @@ def test_hidden_scores_are_told_by_no_filter_and_no_order(tmp_path: Path) -> Non
     with closing(open_store(tmp_path)) as store:
         ids = [store.add(new_record(of=figures(total))).id for total in (20, 3, 12)]
         store.reviews.begin(ids[0], "me")
-        band = store.lists.page(PageWanted(rater="me", band=Severity.SEVERE, hidden=BLIND))
+        band = store.lists.page(RecordListRequest(rater="me", band=Severity.SEVERE, hidden=BLIND))
         assert band.records == ()
-        ordered = store.lists.page(PageWanted(rater="me", sort=Sort.TOTAL, hidden=BLIND))
+        ordered = store.lists.page(RecordListRequest(rater="me", sort=Sort.TOTAL, hidden=BLIND))
         assert [line.summary.id for line in ordered.records] == [ids[2], ids[1], ids[0]]
         assert [line.is_hidden for line in ordered.records] == [False, False, True]
 
@@ -324,7 +325,7 @@ def test_hidden_scores_are_told_by_no_filter_and_no_order(tmp_path: Path) -> Non
 @pytest.mark.parametrize("cursor", ["", "x", "W10", "WyJ3aWR0aCIsMSwyXQ", "é", "[" * 90])
 def test_a_cursor_of_another_list_is_refused(tmp_path: Path, cursor: str) -> None:
     with closing(open_store(tmp_path)) as store, pytest.raises(InputError) as raised:
-        store.lists.page(PageWanted(rater="me", cursor=cursor))
+        store.lists.page(RecordListRequest(rater="me", cursor=cursor))
     assert raised.value.field == "cursor"
 
 
@@ -352,7 +353,7 @@ def test_one_tenant_cannot_open_what_is_anothers(tmp_path: Path) -> None:
     with closing(open_store(tmp_path, tenant="b")) as store:
         with refused("assessment_not_found"):
             store.get(new.id)
-        assert store.lists.page(PageWanted(rater="me")).total == 0
+        assert store.lists.page(RecordListRequest(rater="me")).total == 0
         assert store.add(new_record("Anna")).subject_id not in subjects_in(tmp_path, "a")
     moved = "UPDATE {} SET tenant = 'b' WHERE tenant = 'a'"
     with closing(sqlite3.connect(tmp_path / "keys.sqlite")) as file, file:
@@ -471,7 +472,7 @@ def _all(store: Store, sort: Sort) -> list[str]:
     seen: list[str] = []
     cursor = None
     while True:
-        page = store.lists.page(PageWanted(rater="a", limit=4, sort=sort, cursor=cursor))
+        page = store.lists.page(RecordListRequest(rater="a", limit=4, sort=sort, cursor=cursor))
         seen += [line.summary.id for line in page.records]
         cursor = page.next
         if cursor is None:

@@ -333,7 +333,7 @@ def test_unusable_replies_are_rejected_with_their_code(reply: str, code: Rejecti
 
 def test_feedback_never_repeats_the_reply() -> None:
     error = rejection('{"lanterns": ["copper lanterns"')
-    assert error.feedback == "The reply ends too early. Reply with all of it, briefer."
+    assert error.feedback == "The reply ends too early. Reply with all of it, more briefly."
     assert "lanterns" not in f"{error} {error!r} {error.violations}"
     assert error.__cause__ is None
 

@@ -188,14 +188,16 @@ def kept_to(view: InterviewView, target_goal_ids: Sequence[str]) -> Review:
         if not isinstance(output, QuestionOutput):
             return
         if output.target_goal_id not in target_goal_ids:
-            rule = f"has to be one of: {', '.join(target_goal_ids) or 'none, there is no goal'}"
+            rule = (
+                f"has to be one of the target ids: {', '.join(target_goal_ids) or 'there are none'}"
+            )
             raise _refused(RejectionCode.UNKNOWN_ID, "target_goal_id", rule)
         if any(asks_the_same(output.question, before) for before in view.said_before):
-            rule = "was asked before in these words; ask something else"
+            rule = "was asked before; ask something else"
             raise _refused(RejectionCode.NOT_DISTINCT, "question", rule)
 
     return review
 
 
 def _refused(code: RejectionCode, place: str, rule: str) -> ReplyRejected:
-    return ReplyRejected(code, f"Mend this: {place} {rule}.", {place: rule})
+    return ReplyRejected(code, f"Correct this: {place} {rule}.", {place: rule})

@@ -61,14 +61,14 @@ def violation(code: RejectionCode, rule: str) -> PydanticCustomError:
 def not_endless(text: str) -> str:
     """Reject a text that is too long to read."""
     if len(text) > MAX_TEXT_CHARACTERS:
-        raise violation(RejectionCode.TOO_LONG, "is far too long; say it in a few sentences")
+        raise violation(RejectionCode.TOO_LONG, "is too long; write a few sentences")
     return text
 
 
 def has_words(text: str) -> str:
     """Refuse a text without a letter or digit."""
     if _WORD.search(text) is None:
-        raise violation(RejectionCode.EMPTY_FIELD, "must not be empty")
+        raise violation(RejectionCode.EMPTY_FIELD, "must not be empty; write its content")
     return text
 
 
@@ -89,7 +89,9 @@ def asks_the_same(text: str, before: str) -> bool:
 def distinct_texts(texts: tuple[str, ...]) -> tuple[str, ...]:
     """Refuse a list in which a text occurs twice, but for case, spacing and punctuation."""
     if len(set(map(same_words, texts))) < len(texts):
-        raise violation(RejectionCode.NOT_DISTINCT, "holds the same text twice; each must differ")
+        raise violation(
+            RejectionCode.NOT_DISTINCT, "has the same text twice; each has to be different"
+        )
     return texts
 
 
@@ -163,20 +165,22 @@ class FactReply(Reply):
     topic: Words = Field(description="What the fact is about, in a few words.")
     claim: Words = Field(description="What the interviewee claims, as one sentence.")
     timestamp: Text = Field(
-        description="When it happened, in the interviewee's words; empty when that was not said."
+        description="When it happened, in the interviewee's words; empty if that was not said."
     )
     confidence: Confidence = Field(description="How sure the interviewee was.")
 
 
 class DriftReply(Reply):
-    """Whether an answer speaks to its question."""
+    """Whether an answer addresses its question."""
 
     addressed_question: StrictBool = Field(
-        description="Whether the answer speaks to what was asked; not knowing is an answer too."
+        description="Whether the answer addresses what was asked; not knowing is an answer too."
     )
-    drift_reason: Text = Field(description="How the answer misses the question, else empty.")
+    drift_reason: Text = Field(
+        description="How the answer misses the question; empty if it addresses it."
+    )
     redirect_suggestion: Text = Field(
-        description="One sentence that leads back; empty only when the question was addressed."
+        description="One sentence that leads back; empty only if the question was addressed."
     )
 
     @model_validator(mode="after")
@@ -184,13 +188,13 @@ class DriftReply(Reply):
         if not self.addressed_question and not self.redirect_suggestion.strip():
             raise violation(
                 RejectionCode.EMPTY_FIELD,
-                "redirect_suggestion must not be empty when addressed_question is false",
+                "redirect_suggestion must not be empty if addressed_question is false",
             )
         return self
 
 
 class DriftOutput(DriftReply, InterviewOutput):
-    """Whether an answer speaks to its question, and how to lead back if it does not."""
+    """Whether an answer addresses its question, and how to lead back if it does not."""
 
 
 class GoalUpdateReply(Reply):
@@ -238,7 +242,7 @@ class FactsOutput(InterviewOutput):
 
 
 class GoalUpdatesOutput(InterviewOutput):
-    """The goals that an answer brings further; there may be none."""
+    """The goals that an answer changes; there may be none."""
 
     goal_updates: GoalUpdates
 
@@ -255,7 +259,7 @@ class OfferedAnswer(Reply):
     """One answer that the interviewee may choose."""
 
     answer: Words = Field(description="What the interviewee might say, in the first person.")
-    reasoning: Text = Field(description="Why it is offered; the interviewee never sees it.")
+    reasoning: Text = Field(description="Why it is offered; not shown to the interviewee.")
 
 
 def _distinct_answers(answers: tuple[OfferedAnswer, ...]) -> tuple[OfferedAnswer, ...]:
@@ -264,7 +268,7 @@ def _distinct_answers(answers: tuple[OfferedAnswer, ...]) -> tuple[OfferedAnswer
     if not any(is_not_knowing(text) for text in texts):
         raise violation(
             RejectionCode.RULE_BROKEN,
-            "needs one answer for somebody who is not sure, such as: I am not sure",
+            "needs one answer for someone who is not sure, such as: I am not sure",
         )
     return answers
 
@@ -272,14 +276,14 @@ def _distinct_answers(answers: tuple[OfferedAnswer, ...]) -> tuple[OfferedAnswer
 class QuestionOutput(InterviewOutput):
     """The next question and the four answers offered with it."""
 
-    question: Words = Field(description="The question as it is put to the interviewee.")
+    question: Words = Field(description="The question to the interviewee.")
     target_goal_id: Words = Field(description="Id of the goal that it serves, such as g1.")
-    reasoning: Text = Field(description="Why it is asked; the interviewee never sees it.")
+    reasoning: Text = Field(description="Why it is asked; not shown to the interviewee.")
     answers: Annotated[
         tuple[OfferedAnswer, ...],
         Field(min_length=OFFERED_ANSWERS, max_length=OFFERED_ANSWERS),
         AfterValidator(_distinct_answers),
-    ] = Field(description="Four different answers, one of them for somebody who is not sure.")
+    ] = Field(description="Four different answers, one of them for someone who is not sure.")
 
 
 MessageAct = Literal["answer", "question", "refusal", "stop", "pause", "nothing_yet", "other_topic"]
@@ -289,15 +293,15 @@ class FrequencyOutput(InterviewOutput):
     """What a message does, and on how many days it says that a difficulty was there."""
 
     frequency: Frequency = Field(
-        description="What the whole answer says; unclear when it leaves more than one open."
+        description="What the whole answer says; unclear if more than one is possible."
     )
     words: Text = Field(
-        description="The words of the answer that say so, copied exactly; empty when unclear."
+        description="The words that say so, copied letter by letter; empty if unclear."
     )
     act: MessageAct = Field(
         default="answer",
         description="What the message does: answers, asks back, refuses to answer this question, "
-        "wants to stop or to pause, says nothing yet, or speaks of something else.",
+        "wants to stop or pause, says nothing yet, or is about something else.",
     )
 
     @property
@@ -310,7 +314,7 @@ class FrequencyOutput(InterviewOutput):
 class TimelineEntryReply(Reply):
     """What happened when."""
 
-    time: Text = Field(description="When, as far as it was told; empty when it was not.")
+    time: Text = Field(description="When, in the words used; empty if not said.")
     event: Words = Field(description="What happened.")
 
 
@@ -324,18 +328,18 @@ class ShareReply(Reply):
 def _shares_of_a_whole(shares: tuple[ShareReply, ...]) -> tuple[ShareReply, ...]:
     distinct_texts(tuple(share.name for share in shares))
     if shares and sum(share.percentage for share in shares) != WHOLE:
-        raise violation(RejectionCode.RULE_BROKEN, "percentages of all shares must total 100")
+        raise violation(RejectionCode.RULE_BROKEN, "percentages have to total 100")
     return shares
 
 
 class VerdictReply(Reply):
-    """Who is responsible for what happened, and how heavy it is."""
+    """Who is responsible for what happened, and how intense it is."""
 
     primary_responsibility: Words = Field(description="Who bears most of the responsibility.")
     percentage: Percent = Field(description="That person's part of it, 0 to 100.")
     reasoning: Words = Field(description="What in the interview speaks for that.")
     contributing_factors: Text = Field(description="What else played a part.")
-    drama_rating: Rating = Field(description="How heavy the incident is, 1 to 10.")
+    drama_rating: Rating = Field(description="Intensity of the incident, 1 to 10.")
     drama_rating_explanation: Words = Field(description="Why it is rated so.")
     shares: Annotated[
         tuple[ShareReply, ...],
@@ -343,7 +347,7 @@ class VerdictReply(Reply):
         AfterValidator(_shares_of_a_whole),
     ] = Field(
         default=(),
-        description="Optional: all who share the responsibility; the parts total 100.",
+        description="Optional: everyone who shares the responsibility; percentages total 100.",
     )
 
 

@@ -61,7 +61,7 @@ _RULES: Final = {
     "literal_error": (RejectionCode.NOT_A_CHOICE, "has to be one of: {expected}"),
     "int_type": (RejectionCode.WRONG_TYPE, "has to be a whole number"),
     "int_from_float": (RejectionCode.WRONG_TYPE, "has to be a whole number"),
-    "int_parsing_size": (RejectionCode.WRONG_TYPE, "has to be a whole number of the range"),
+    "int_parsing_size": (RejectionCode.WRONG_TYPE, "has to be a whole number in the range"),
     "string_type": (RejectionCode.WRONG_TYPE, "has to be a string"),
     "bool_type": (RejectionCode.WRONG_TYPE, "has to be true or false"),
     "tuple_type": (RejectionCode.WRONG_TYPE, "has to be a list"),
@@ -70,9 +70,12 @@ _RULES: Final = {
     "dict_type": (RejectionCode.WRONG_TYPE, "has to be an object"),
 }
 """Rules by error type, with the limits of our own schema; none of them shows the value."""
-_WRONG_FORM: Final = (RejectionCode.WRONG_TYPE, "has a value of the wrong form")
+_WRONG_FORM: Final = (
+    RejectionCode.WRONG_TYPE,
+    "has a value of the wrong type; use the type of the schema",
+)
 _UNKNOWN_FIELD: Final = Violation(
-    RejectionCode.UNKNOWN_FIELD, "", "has a field that the schema does not know"
+    RejectionCode.UNKNOWN_FIELD, "", "has a field that is not in the schema; leave it out"
 )
 """Names the object alone: the field's name is the model's own words."""
 
@@ -87,7 +90,7 @@ def reader_of(output: type[InterviewOutputT]) -> Callable[[str], InterviewOutput
             raise _rejected([_UNKNOWN_FIELD])
         if _count(parsed.value) > _MOST_VALUES:
             raise OutputRejected(
-                RejectionCode.WRONG_COUNT, "The reply lists far too much. Give what matters most."
+                RejectionCode.WRONG_COUNT, "The reply lists too much. List only what matters most."
             )
         fields = parsed.value | {"repaired": parsed.repaired}
         try:
@@ -111,7 +114,7 @@ def _rejected(violations: list[Violation]) -> OutputRejected:
     feedback = "; ".join(f"{one.place or 'the reply'} {one.rule}" for one in listed)
     return OutputRejected(
         listed[0].code,
-        f"Mend this: {feedback}.",
+        f"Correct this: {feedback}.",
         {one.place: one.rule for one in listed},
     )
 
@@ -180,12 +183,12 @@ def goals_definition(min_goals: int, max_goals: int) -> AgentDefinition[GoalsOut
 
 GENERATE_GOALS: Final = goals_definition(DEFAULT_MIN_GOALS, DEFAULT_MAX_GOALS)
 EXTRACT_FACTS: Final = _definition(
-    "extract_facts", FactsOutput, "Note the concrete facts of an interview answer."
+    "extract_facts", FactsOutput, "List the concrete facts of an interview answer."
 )
 DETECT_DRIFT: Final = _definition(
     "detect_drift",
     DriftOutput,
-    "Tell whether an answer speaks to its question, and how to lead back if it does not.",
+    "Decide whether an answer addresses its question, and lead back if it does not.",
     tool="detect_answer_drift",
 )
 UPDATE_GOALS: Final = _definition(
@@ -202,7 +205,7 @@ GENERATE_QUESTION: Final = _definition(
 MATCH_FREQUENCY: Final = _definition(
     "match_frequency",
     FrequencyOutput,
-    "Tell which frequency an answer stands for, with the words that say so, or that it is unclear.",
+    "Decide which frequency an answer states, with the words that say so, or that it is unclear.",
     tool="match_answer_to_frequency",
 )
 GENERATE_ANALYSIS: Final = _definition(
@@ -214,7 +217,7 @@ GENERATE_ANALYSIS: Final = _definition(
 DIGEST_ANSWER: Final = _definition(
     "digest_answer",
     DigestOutput,
-    "Note facts, drift and progress of goals of one interview answer together.",
+    "List the facts of an interview answer, its drift and the progress of goals together.",
 )
 
 

@@ -1,4 +1,4 @@
-"""What the judge is asked: a score for one metric of the findings, or for all four at once."""
+"""The prompts of the judge, which scores the qualitative assessment by one metric or by four."""
 
 from typing import Final
 
@@ -8,30 +8,30 @@ from ai_psychiatrist.domain.narrative import Metric
 _QUESTIONS: Final = {
     Metric.COHERENCE: (
         "Is the assessment free of contradictions, within itself and with the transcript? Count "
-        "statements that contradict one another or do not follow."
+        "contradictions and conclusions that do not follow."
     ),
     Metric.COMPLETENESS: (
         "Does the assessment cover everything in the transcript that matters: each symptom that "
-        "the participant speaks about, with frequency, duration and strength? Count what is left "
-        "out."
+        "the participant speaks about, with frequency, duration and strength? Count what is "
+        "missing."
     ),
     Metric.SPECIFICITY: (
-        "Is the assessment specific to this participant, with concrete details instead of general "
-        "phrases? Count vague or generic statements."
+        "Is the assessment specific to this participant, with concrete details? Count vague or "
+        "generic statements."
     ),
     Metric.ACCURACY: (
-        "Is each statement of the assessment borne out by the transcript, and each quote really "
-        "said by the participant? Count statements and quotes that are not."
+        "Does the transcript support each statement of the assessment, and did the participant say "
+        "each quote? Count unsupported statements and quotes that were not said."
     ),
 }
 
 JUDGE_FORMAT: Final = """\
-Reply with two lines, the score being a whole number:
+Reply with two lines. The score has to be a whole number from 1 to 5:
 Explanation: what you found
 Score: 3
 """
 JUDGE_SCHEMA_FORMAT: Final = """\
-Reply with one JSON object and nothing else, the score being a whole number:
+Reply with one JSON object and nothing else. The score has to be a whole number from 1 to 5:
 {"explanation": "what you found", "score": 3}
 """
 """Where the server holds the reply to a schema."""
@@ -39,12 +39,12 @@ Reply with one JSON object and nothing else, the score being a whole number:
 _TASK: Final = """\
 Task: judge_{metric}
 
-Judge the qualitative assessment below by one metric, {metric}.
+Rate the qualitative assessment below by one metric, {metric}.
 {question}
 
 {{findings}}
 
-5 = no such fault, 4 = one or two small ones, 3 = several, 2 = many, 1 = most of it is faulty.
+5 = no such fault, 4 = one or two minor ones, 3 = several, 2 = many, 1 = mostly faulty.
 {format}"""
 
 JUDGE: Final = {
@@ -55,13 +55,12 @@ JUDGE: Final = {
 _TOGETHER: Final = """\
 Task: judges
 
-Judge the qualitative assessment below by four metrics, each by itself: how it does by one says
-nothing about another.
+Rate the qualitative assessment below by four metrics, each independently of the others.
 {questions}
 
 {{findings}}
 
-5 = no such fault, 4 = one or two small ones, 3 = several, 2 = many, 1 = most of it is faulty.
+5 = no such fault, 4 = one or two minor ones, 3 = several, 2 = many, 1 = mostly faulty.
 {format}"""
 _FORM: Final = """\
 <{metric}>
@@ -71,14 +70,14 @@ Score: 3
 
 _FORMS: Final = "\n".join(_FORM.format(metric=metric.value) for metric in _QUESTIONS)
 TOGETHER_FORMAT: Final = f"""\
-Reply with exactly these tags, two lines in each, the score being a whole number:
+Reply with exactly these tags, two lines in each. The score has to be a whole number from 1 to 5:
 {_FORMS}
 """
 _FIELDS: Final = ",\n".join(
     f'"{metric.value}": {{"explanation": "what you found", "score": 3}}' for metric in _QUESTIONS
 )
 TOGETHER_SCHEMA_FORMAT: Final = f"""\
-Reply with one JSON object and nothing else, each score being a whole number:
+Reply with one JSON object and nothing else. The score has to be a whole number from 1 to 5:
 {{{_FIELDS}}}
 """
 

@@ -1,18 +1,18 @@
-"""What the meta-review is asked: one severity from transcript, findings and scores together."""
+"""The prompt of the meta-review: one severity from transcript, assessment and scores together."""
 
 from typing import Final
 
 from ai_psychiatrist.agents.prompts.shared import in_template
 
 META_REVIEW_FORMAT: Final = """\
-Reply with exactly these tags, the severity being one whole number:
+Reply with exactly these tags. <severity> has to hold one whole number from 0 to 4 and nothing else:
 <severity>0</severity>
 <explanation>
 …
 </explanation>
 """
 META_REVIEW_SCHEMA_FORMAT: Final = """\
-Reply with one JSON object and nothing else, the severity being one whole number:
+Reply with one JSON object and nothing else. The severity has to be one whole number from 0 to 4:
 {"explanation": "…", "severity": 0}
 """
 """Where the server holds the reply to a schema."""
@@ -20,14 +20,14 @@ Reply with one JSON object and nothing else, the severity being one whole number
 META_REVIEW: Final = f"""\
 Task: meta_review
 
-Read the transcript, the qualitative assessment and the item scores together, and say how severe the
-participant's depression is. Items without a score are unknown, not zero.
+Rate the severity of the participant's depression from the transcript, the qualitative assessment
+and the item scores together. An item without a score is unknown, not 0.
 
 {{findings}}
 
 {{scores}}
 
-0 = minimal (total 0-4), 1 = mild (5-9), 2 = moderate (10-14), 3 = moderately severe (15-19),
-4 = severe (20-24)
+severity, with its PHQ-8 totals (Kroenke et al. 2009): 0 = minimal (0-4), 1 = mild (5-9),
+2 = moderate (10-14), 3 = moderately severe (15-19), 4 = severe (20-24)
 
 {in_template(META_REVIEW_FORMAT)}"""

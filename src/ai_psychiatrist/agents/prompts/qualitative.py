@@ -1,19 +1,16 @@
-"""What the qualitative agent is asked: a narrative in tagged sections."""
+"""The prompts of the qualitative agent, which writes an assessment in tagged sections."""
 
 from typing import Final
 
 _FORMAT: Final = """\
-Cover five domains, each in a few plain sentences about what the participant says, how often, how
-strongly and since when:
-1. the assessment as a whole
-2. the symptoms that the PHQ-8 asks about: interest, mood, sleep, energy, appetite, self-worth,
-   concentration, movement
-3. social factors: relationships, work, money, housing, support
-4. biological factors: illness, medication, substances, family history
-5. risk factors: hopelessness, self-harm, isolation, losses
-
-For a domain that the interview does not cover, write: not assessed in interview
-Then list the quotes that carry your assessment, one per line, copied letter by letter.
+Write a few plain sentences in each section: what the participant says, how often, how strongly and
+since when. If the interview does not cover a section, write: not assessed in interview
+assessment: the overall picture
+PHQ8_symptoms: interest, mood, sleep, energy, appetite, self-worth, concentration, movement
+social_factors: relationships, work, money, housing, support
+biological_factors: illness, medication, substances, family history
+risk_factors: hopelessness, self-harm, isolation, losses
+exact_quotes: the quotes that support the assessment, one per line
 
 Reply with exactly these tags:
 <assessment>
@@ -47,8 +44,8 @@ Write a qualitative assessment of the participant.
 REFINE: Final = f"""\
 Task: qualitative_refine
 
-Below are an earlier qualitative assessment of the same transcript and what a reviewer found weak in
-it. Write it anew so that each weakness is mended. Keep what is right, and invent nothing.
+Rewrite the qualitative assessment below to correct each weakness that its reviewer found. Keep what
+is right, and invent nothing.
 
 {{findings}}
 
@@ -58,6 +55,6 @@ it. Write it anew so that each weakness is mended. Keep what is right, and inven
 
 ONLY_VERBATIM: Final = """\
 
-Your last list of quotes held words that the participant did not say. List only unbroken stretches
-of the participant's own turns, copied letter by letter, or leave the list empty.
+An earlier list of quotes had words that the participant did not say. Check each quote against the
+participant's turns, and leave out what is not there word for word; the list may be empty.
 """

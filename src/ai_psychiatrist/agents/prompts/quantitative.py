@@ -18,7 +18,7 @@ __all__ = [
 ]
 
 EVIDENCE_FORMAT: Final = """\
-Reply with one JSON object and nothing else, each value a list of strings:
+Reply with one JSON object and nothing else; each item key needs a list of strings:
 {"PHQ8_NoInterest": [], "PHQ8_Depressed": [], "PHQ8_Sleep": [], "PHQ8_Tired": [],
 "PHQ8_Appetite": [], "PHQ8_Failure": [], "PHQ8_Concentrating": [], "PHQ8_Moving": []}
 """
@@ -26,10 +26,9 @@ Reply with one JSON object and nothing else, each value a list of strings:
 EVIDENCE: Final = f"""\
 Task: evidence
 
-For each item, list the participant's own words that say whether the symptom is there, how often or
-how strongly, or that it is absent. Copy them letter by letter, one unbroken stretch of one turn
-each, long enough to be understood without the question. At most six per item. An item that the
-participant does not speak about gets an empty list.
+For each item, list the quotes that say whether the symptom is present or absent, how often or how
+strongly. Give at most six for an item, the most important ones, and an empty list if the
+participant does not speak about it.
 
 {ITEMS}
 {in_template(EVIDENCE_FORMAT)}"""
@@ -37,14 +36,14 @@ participant does not speak about gets an empty list.
 _OPENING: Final = """\
 Task: scoring
 
-Score each item from the transcript and from the quotes below, which were found in it word by word.
+Score each item from the transcript and from the quotes below, which were found in it word for word.
 
 {evidence}
 
 """
 
 SCORING_FORMAT: Final = """\
-Think first if you need to. Then reply with one JSON object of all eight items between answer tags:
+You may reason first. Then reply with one JSON object of all eight items between answer tags:
 <answer>
 {"PHQ8_NoInterest": {"evidence": ["…"], "reason": "…", "score": 1, "confidence": 3},
 "PHQ8_Depressed": {"evidence": [], "reason": "…", "score": "N/A", "confidence": 2},
@@ -60,29 +59,37 @@ Reply with one JSON object of all eight items and nothing else:
 """Where the server holds the reply to a schema."""
 
 _CLOSING: Final = f"""\
-0 = not at all: the participant denies it or says that this is fine
-1 = on several days
-2 = on more than half of the days
-3 = nearly every day
-N/A = the participant does not speak about it, or how often cannot be told
+score: 0, 1, 2, 3 or N/A
+0 = not at all: the participant denies the symptom or says that this is fine
+1 = several days (2 to 6 of 14)
+2 = more than half the days (7 to 11)
+3 = nearly every day (12 to 14)
+N/A = the participant does not speak about it or does not say how often
 
-A score of 1 to 3 needs words of the participant that say that the symptom is there; a 0 needs words
-that deny it. Words about the past alone carry no score. Without such words the score is N/A.
-confidence: 1 (a guess) to 5 (certain).
+A score of 1 to 3 needs a quote that says that the symptom is present; a 0 needs a quote that denies
+it. Each is about this symptom of the participant, and not about the past alone. Without such quotes
+give N/A.
+N/A needs a reason.
+confidence: a whole number from 1 (a guess) to 5 (certain).
 
 {in_template(SCORING_FORMAT)}"""
 
 _REFERENCES: Final = """\
-For some items there are stretches of interviews with other people, each with the score that it was
-given for the item. They show how scores are given. They say nothing of this participant: no word of
-them is evidence here.
+For some items, the next block has passages from interviews with other people, each with its score
+for the item. Use them only to see how scores are given; they are not evidence about this
+participant.
 
 {references}
 
 """
 
-_DESCRIPTIONS: Final = "\n".join(f"{item.value}: {text}" for item, text in DESCRIPTIONS.items())
+_DESCRIPTIONS: Final = "\n".join(
+    (
+        "What counts for each item:",
+        *(f"{item.value}: {text}" for item, text in DESCRIPTIONS.items()),
+    )
+)
 
 SCORING: Final = f"{_OPENING}{ITEMS}\n{_CLOSING}"
 SCORING_REFERENCES: Final = f"{_OPENING}{_REFERENCES}{ITEMS}\n{_CLOSING}"
-SCORING_DESCRIBED: Final = f"{_OPENING}{ITEMS}\nIn more words:\n{_DESCRIPTIONS}\n\n{_CLOSING}"
+SCORING_DESCRIBED: Final = f"{_OPENING}{ITEMS}\n{_DESCRIPTIONS}\n\n{_CLOSING}"

@@ -82,7 +82,7 @@ def answers_before(
             if out.stat().st_size == 0:
                 return {}
         except FileExistsError:
-            msg = f"{out.name!r} is there already; name a new file, or go on with --resume"
+            msg = f"{out.name!r} already exists; name a new file, or continue with --resume"
             raise InputError(msg, field="--out") from None
     found = read_challenge_predictions(out, texts)
     other = next(iter(found.values())).system

@@ -23,7 +23,7 @@ Sums: TypeAlias = Mapping[Sum, Array]
 _UNSCORED: Final = "no item that can be determined has a score"
 _NO_QUOTE: Final = "no quote is given"
 _NO_SET: Final = "no item has probabilities or a set"
-_SILENT: Final = "no answer tells of danger"
+_SILENT: Final = "no answer has danger"
 _FIGURES: Final[Mapping[str, Mapping[str, tuple[Sum, Sum, str] | None]]] = {
     "scores": {
         "charged_error": ("charge", "items", "no item"),
@@ -112,7 +112,7 @@ def _figures(sums: Sums, *groups: str) -> dict[str, Tree]:
     """Return the figures of some groups."""
     found: dict[str, Tree] = {}
     for group in groups:
-        # Where no answer tells of danger at all, silence is not taken for reassurance.
+        # Where no answer has danger at all, silence is not taken for reassurance.
         is_told = group != "danger" or bool(sums["told_danger"].any())
         for name, ratio_of in _FIGURES[group].items():
             if ratio_of is None:

@@ -135,7 +135,7 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         found = Manifest.model_validate_json(content)
     except ValidationError:
-        msg = "challenge.json is not one that `evaluate challenge make` writes; make it anew"
+        msg = "challenge.json is not one that `evaluate challenge make` writes; make it again"
         raise InputError(msg, field=_FIELD) from None
     if found.schema_version != SCHEMA_VERSION:
         msg = f"the challenge is of version {found.schema_version}, and {SCHEMA_VERSION} is read"
@@ -194,7 +194,7 @@ def _lines(records: Sequence[BaseModel]) -> bytes:
 
 def _require_unchanged(path: Path, digest: str) -> None:
     if _digest(_bytes(path)) != digest:
-        msg = f"{path.name} is not the file that challenge.json is of; make the challenge anew"
+        msg = f"{path.name} is not the file that challenge.json is of; make the challenge again"
         raise ArtifactMismatch(msg)
 
 

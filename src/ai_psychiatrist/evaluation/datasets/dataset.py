@@ -68,7 +68,7 @@ class IssueCode(StrEnum):
     SYNC_MARK = "sync_mark", "row left out"
     SMALL_TALK = "small_talk", "rows before the interviewer's first left out"
     BLANK_WORDS = "blank_words", "row without words left out"
-    WORDS_WITHOUT_SPEAKER = "words_without_speaker", "kept as nobody's words: never evidence"
+    WORDS_WITHOUT_SPEAKER = "words_without_speaker", "stored without a speaker: never evidence"
     SPEAKER_SPELLING = "speaker_spelling", "speaker read without case and spaces"
     SCRUBBED = "scrubbed", "left out, or a placeholder between other words"
     UNRECOGNISED_WORDS = "unrecognised_words", "kept as written"
@@ -85,13 +85,13 @@ class IssueCode(StrEnum):
     ENCODING_ASSUMED = "encoding_assumed", "read in the likeliest encoding: look at a few words"
     REPEATED_WORDS = "repeated_words", "kept as written: a cue repeats the one before"
     HEAD_SET_ASIDE = "head_set_aside", "headings before the first turn: never evidence"
-    WORDS_SET_ASIDE = "words_set_aside", "kept as nobody's words: label them to have them read"
+    WORDS_SET_ASIDE = "words_set_aside", "stored without a speaker: label them to have them read"
     INTERVIEWER_ASSUMED = "interviewer_assumed", "the only other label is the interviewer's"
 
     NOT_TEXT = _no_text("not_text", "the file is not text, or cannot be read")
     WRONG_HEADER = _no_text("wrong_header", "the header is not that of a transcript")
     BROKEN_ROW = _no_text("broken_row", "a row or a record is not as the form has it")
-    NO_WORDS = _no_text("no_words", "nobody says a word")
+    NO_WORDS = _no_text("no_words", "there are no spoken words")
     NO_PARTICIPANT = _no_text("no_participant", "no words of a participant")
     SUBTITLES_REFUSED = _no_text("subtitles_refused", "the subtitle file is malformed")
     DOCUMENT_REFUSED = _no_text(
@@ -102,9 +102,7 @@ class IssueCode(StrEnum):
         "several_interviews", "several interviews; open the file by itself"
     )
     TOO_LARGE = _no_text("too_large", "more turns or bytes than a transcript has")
-    SPEAKERS_UNKNOWN = _no_text(
-        "speakers_unknown", f"nobody has said who the participant is; {_CURE}"
-    )
+    SPEAKERS_UNKNOWN = _no_text("speakers_unknown", f"the participant is not named; {_CURE}")
     SPEAKERS_MISNAMED = _no_text(
         "speakers_misnamed", f"its line of speakers cannot be used; {_CURE}"
     )

@@ -81,7 +81,7 @@ class TextSource:
                 length = self.length
                 content = read_at_most(file, MOST_BYTES) if length is None else file.read(length)
         except OSError:
-            msg = "the transcript's file cannot be read any more"
+            msg = "the transcript's file can no longer be read"
             raise TranscriptUnreadable(msg) from None
         if check_of(content) != self.check:
             msg = "the transcript's file has changed since the dataset was opened; open it again"

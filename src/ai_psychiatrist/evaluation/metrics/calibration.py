@@ -177,7 +177,7 @@ def brier_of_base_rate(found: Forecast) -> Measure:
 
 
 @metric(
-    on={Forecast: Row(3, "Calibration error (ECE)", "to be read beside the next two")},
+    on={Forecast: Row(3, "Calibration error (ECE)", "to be read with the next two")},
     source="Guo et al. 2017",
     better=Better.LOWER,
     scale=Scale.UNIT,

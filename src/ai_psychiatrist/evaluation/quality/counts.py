@@ -42,7 +42,7 @@ class LabelledInterview(BaseModel):
     @model_validator(mode="after")
     def _is_labelled_once(self) -> Self:
         if self.scores.keys() & self.polarity.keys():
-            msg = "a score tells the polarity: give that of unknown items alone"
+            msg = "a score shows the polarity: give it for unknown items only"
             raise ValueError(msg)
         return self
 

@@ -127,7 +127,7 @@ def resume_sentence(folder: RunFolder) -> str:
     is_one_of_several = "variant" in record or "repeat" in record
     out = shlex.quote(str(folder.path.parent if is_one_of_several else folder.path))
     return (
-        f"go on with it: ai-psychiatrist evaluate run {dataset} --out {out} --resume, with the "
+        f"continue it: ai-psychiatrist evaluate run {dataset} --out {out} --resume, with the "
         "options that it was begun with"
     )
 

@@ -71,8 +71,8 @@ class ServedModels:
         """Sentences for the operator about models that changed."""
         for endpoint in self.changed:
             yield (
-                f"{endpoint} answers as another model than before, and no further unit was begun: "
-                "go on with --resume --accept-changed, or start a new run in another folder"
+                f"{endpoint} answers as another model than before, and no further unit began: "
+                "continue with --resume --accept-changed, or start a new run in another folder"
             )
         for endpoint, digests in self._seen[FINGERPRINTS].items():
             if len(digests) > 1:

@@ -210,8 +210,8 @@ def _opened(held: ExitStack, folder: RunFolder, cipher: Cipher | None) -> _Part:
         units = read_units(folder.units)
     if [*units] != run.units.ids():
         msg = (
-            f"{folder.units} is damaged: its lines are not those of the units in the ledger beside "
-            "it; copy the shard here again, or run it again"
+            f"{folder.units} is damaged: its lines are not those of the units in its ledger; "
+            "copy the shard here again, or run it again"
         )
         raise InputError(msg, field=_FIELD)
     pending = run.counts(ASSESSMENT_STEP).pending
@@ -252,15 +252,15 @@ def _faults(  # noqa: C901  one reason after the other
                 "not dealt from as many; begin all with the same --limit"
             )
     if len({labels_digest_of(part.terms) for part in parts}) > 1:
-        yield "the shards have other labels; go on with each (--resume) to renew them"
+        yield "the shards have other labels; continue each (--resume) to renew them"
     if missing and not is_partial:
         named = ", ".join(missing)
         yield f"shards are missing: {named}; name their folders too, or add --partial"
     for part in parts:
         if part.pending and not is_partial:
             yield (
-                f"{part.folder.path} has {part.pending} of {len(part.units)} units still to do; go "
-                "on with it (--resume), or add --partial"
+                f"{part.folder.path} has {part.pending} of {len(part.units)} units still to do; "
+                "continue it (--resume), or add --partial"
             )
     if len(set().union(*(part.units for part in parts))) < sum(len(part.units) for part in parts):
         yield "some units are in more than one folder; name the shards of one dataset"

@@ -120,7 +120,7 @@ def open_run(request: EvaluationRequest) -> RunStore:
 def _created(request: EvaluationRequest) -> RunStore:
     folder = request.folder
     if folder.run.exists():
-        msg = f"{folder.path} holds a run already; add --resume to go on with it"
+        msg = f"{folder.path} holds a run already; add --resume to continue it"
         raise InputError(msg, field="--out")
     if folder.inside():
         msg = f"{folder.path} holds runs of its own; name another folder"
@@ -288,7 +288,7 @@ def corrected_texts(dataset: Dataset, before: Mapping[str, RunUnit]) -> dict[str
         except InputError:
             if unit.text_digest is None:
                 continue
-            msg = f"the interview of unit {unit_id!r} cannot be read any more: put it back"
+            msg = f"the interview of unit {unit_id!r} can no longer be read: put it back"
             raise InputError(msg, field="DATASET") from None
         if text_digest(unit_id, text) != unit.text_digest:
             found[unit_id] = text.encode("utf-8", "surrogatepass")
@@ -343,8 +343,8 @@ def refuse_overlap(dataset: Dataset, shared_with: Callable[[Iterable[Identity]],
     if shared:
         msg = (
             f"{shared} of {len(dataset.units)} units may be of participants whose interviews are "
-            "references: assess another split, or build references of one that shares nobody "
-            "with it (ai-psychiatrist evaluate datasets split draws such)"
+            "references: assess another split, or build references of one without its "
+            "participants (ai-psychiatrist evaluate datasets split draws such)"
         )
         raise ArtifactMismatch(msg)
 

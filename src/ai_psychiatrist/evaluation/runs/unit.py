@@ -14,7 +14,12 @@ from ai_psychiatrist.agents.contracts.contract import shipped_step, step_of_agen
 from ai_psychiatrist.agents.pydantic_agents import PROBABILITY_AGENTS
 from ai_psychiatrist.assessment.assessor import AssessmentOptions, Assessor
 from ai_psychiatrist.assessment.parts import FULL, Part
-from ai_psychiatrist.domain.assessment import AS_SET, Assessment, AssessmentStatus, WantedScoring
+from ai_psychiatrist.domain.assessment import (
+    DEFAULT_SCORING,
+    Assessment,
+    AssessmentStatus,
+    ScoringOptions,
+)
 from ai_psychiatrist.domain.errors import AssessmentServiceError, InputError
 from ai_psychiatrist.domain.failures import FailureCategory, FailureStage, stage_of_code
 from ai_psychiatrist.domain.model_call import ModelCall
@@ -297,7 +302,7 @@ class UnitTools:
     read: Callable[[str], UnitSource]
     """Gives what a unit is made from, by its id; raises `InputError` for one without a transcript
     that can be read. Called in a thread."""
-    scoring: WantedScoring = AS_SET
+    scoring: ScoringOptions = DEFAULT_SCORING
     """How items are scored."""
     deadline_seconds: float | None = None
     """Of one assessment."""
@@ -329,7 +334,7 @@ async def made_unit(tools: UnitTools, calls: UnitCalls) -> FinishedUnit | None:
 
 
 def failed_unit(
-    calls: UnitCalls, scoring: WantedScoring, category: FailureCategory, stage: str
+    calls: UnitCalls, scoring: ScoringOptions, category: FailureCategory, stage: str
 ) -> FinishedUnit:
     """Return the outcome of a unit of which nothing was assessed."""
     failure = FailureSummary(category=category, stage=stage, code=None)

@@ -124,9 +124,9 @@ def require_no_label_lost(folder: RunFolder, units: Iterable[DatasetUnit]) -> No
     lost = sum(unit.labels is None and unit.unit_id in kept for unit in units)
     if lost:
         msg = (
-            f"{lost} of the {len(kept)} interviews that had labels have none any more: put the "
-            "label files back, give the options that they were read with, or go on without these "
-            "labels by --accept-changed"
+            f"{lost} of the {len(kept)} interviews that had labels have none now: restore the "
+            "label files, give the options that they were read with, or continue without these "
+            "labels with --accept-changed"
         )
         raise InputError(msg, field="labels")
 

@@ -224,5 +224,5 @@ def _hint(error: OSError | UnicodeError, address: str, port: int) -> str:
     reason = getattr(error, "strerror", None) or type(error).__name__
     return (
         f"TELEMETRY_WORKER_ADDRESS={address} with TELEMETRY_WORKER_PORT={port} cannot be listened "
-        f"at ({reason}): name an address of this machine and a port that may be had"
+        f"at ({reason}): name an address of this machine and a free port"
     )

@@ -1,4 +1,4 @@
-"""What is said beside the questions about items: stop, pause, ask back, look through, go on."""
+"""Messages that answer no item: stop, pause, ask back, review, continue."""
 
 from dataclasses import replace
 

@@ -72,7 +72,7 @@ class AnswerParts:
         return self.spoken[: self.clause_of(one).start].rstrip().endswith(_OPPOSING)
 
     def is_answer(self, one: Found) -> bool:
-        """Whether an expression stands alone, or beside the difficulty that is asked about."""
+        """Whether an expression is alone in its clause, or with the difficulty asked about."""
         around = self.clause_of(one).around()
         if one.days == NO_DAY and has(around, "not"):
             return True

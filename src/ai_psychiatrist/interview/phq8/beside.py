@@ -176,7 +176,7 @@ class Beside:
         return self.item is Item.MOVING and has(words, "noticed")
 
     def _is_of_own_and_others(self, around: str) -> bool:
-        """Whether another person only comes in after the frequency is said of the own trouble."""
+        """Whether another person comes only after the frequency of the participant's trouble."""
         before, _, after = around.partition("§")
         if _OWN_AFTER.search(around):
             return True
@@ -247,7 +247,7 @@ class Beside:
         )
 
     def _is_label(self, around: str) -> bool:
-        """Whether beside the expression the item is only named: "concentrating was § "."""
+        """Whether the clause only names the item around the expression: "concentrating was § "."""
         named = _LABEL.sub("", around)
         if self.item is Item.CONCENTRATING and self.one.days == NO_DAY:
             named = named.removesuffix(" §")

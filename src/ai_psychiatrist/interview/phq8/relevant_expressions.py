@@ -31,7 +31,7 @@ def stating(said: Sequence[Found]) -> list[Found]:
 
 
 def of_the_difficulty(parts: AnswerParts, found: Sequence[Found]) -> list[Found]:
-    """Return the expressions without those that say nothing beside the others.
+    """Return the expressions without those that add nothing to the others.
 
     How often something else is done, that the other days were free of it, or a count again. All are
     returned where none states how often, or none that does would be left.

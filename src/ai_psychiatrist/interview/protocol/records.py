@@ -219,7 +219,7 @@ class Sentences(Section):
 
 
 class OnDanger(StrEnum):
-    """What an interview does at a sign of danger, after the person was told where to find help."""
+    """What an interview does at a sign of danger, after it has said where to find help."""
 
     HOLD = "hold"
     """It takes one reply and asks nothing more."""

@@ -17,7 +17,7 @@ from ai_psychiatrist.results.fhir.elements import (
 )
 from ai_psychiatrist.results.fhir.observations import observations
 from ai_psychiatrist.results.fhir.origins import origins, provenances
-from ai_psychiatrist.results.fhir.source import AS_USUAL, Source, Wanted, instant, rated_of
+from ai_psychiatrist.results.fhir.source import AS_USUAL, BundleOptions, Source, instant, rated_of
 
 MEDIA_TYPE: Final = "application/fhir+json"
 
@@ -27,7 +27,7 @@ def bundle_of(
     *,
     transcript_sha256: str | None,
     ratings: Sequence[ReviewRow] = (),
-    wanted: Wanted = AS_USUAL,
+    wanted: BundleOptions = AS_USUAL,
 ) -> Element:
     """Return what the program says or, with the rows of a rater who has committed, that rater.
 
@@ -56,7 +56,7 @@ def bundle_of(
     }
 
 
-def _entry(url: str, resource: Element, wanted: Wanted) -> Element:
+def _entry(url: str, resource: Element, wanted: BundleOptions) -> Element:
     entry: Element = {"fullUrl": url, "resource": resource}
     if wanted.is_transaction:
         entry["request"] = {"method": "POST", "url": resource["resourceType"]}

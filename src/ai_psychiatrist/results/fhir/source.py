@@ -34,8 +34,8 @@ class Rated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """What a bundle holds beyond scores."""
+class BundleOptions:
+    """What a bundle contains beyond scores."""
 
     made_at: datetime | None = None
     """When the assessment was made, where that is known."""
@@ -51,7 +51,7 @@ class Wanted:
     """Whether the bundle can be posted to a FHIR server as it is, and not only be kept."""
 
 
-AS_USUAL: Final = Wanted()
+AS_USUAL: Final = BundleOptions()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ class Source:
 
     result: Assessment
     transcript_sha256: str | None
-    wanted: Wanted
+    wanted: BundleOptions
     rated: Rated | None
 
     def url(self, part: str) -> str:

@@ -6,7 +6,12 @@ from typing import Final
 
 from ai_psychiatrist.domain.assessment import AssessmentMode, AssessmentStatus
 from ai_psychiatrist.domain.belief import BeliefSource
-from ai_psychiatrist.domain.drive import Change, DriveReason, DriveVerdict, ScoringEnd
+from ai_psychiatrist.domain.drive import (
+    Change,
+    DriveReason,
+    DriveVerdict,
+    ScoringEnd,
+)
 from ai_psychiatrist.domain.evidence import (
     Frequency,
     Grounding,
@@ -102,7 +107,7 @@ REJECTION_CODES: Final[Mapping[Enum, str]] = {
     RejectionCode.NOT_A_CHOICE: "a word that is no choice",
     RejectionCode.UNKNOWN_ID: "an id that names nothing",
     RejectionCode.TOO_LONG: "a text was too long",
-    RejectionCode.NO_PROBABILITIES: "the model's server tells no probabilities",
+    RejectionCode.NO_PROBABILITIES: "the model's server reports no probabilities",
 }
 UNREAD_PARTS: Final[Mapping[Enum, str]] = {
     UnreadPart.ITEM: "the answer could not be read",
@@ -141,7 +146,7 @@ RULES: Final[Mapping[str, str]] = {
     "score_needs_evidence": "a score without a quote",
     "quote_in_transcript": "a quote is not in the transcript",
     "not_about_item": "the quotes are not about this item",
-    "zero_without_denial": "scored 0, and nobody says that it is not there",
+    "zero_without_denial": "scored 0, without words that deny it",
     "contradicted_by_evidence": "the quotes say the opposite",
     "one_without_presence": "scored 1, and no quote says that it is there",
     "no_affirmed_evidence": "no quote says clearly that it is so",
@@ -218,16 +223,16 @@ _WORDS: Final[Mapping[type[Enum], Mapping[Enum, str]]] = {
     },
     Relevance: {
         Relevance.ABOUT: "about this item",
-        Relevance.UNREAD: "not told by the rules",
+        Relevance.UNREAD: "not determined by the rules",
         Relevance.ELSEWHERE: "about something else",
-        Relevance.OTHER_PERSON: "about somebody else",
+        Relevance.OTHER_PERSON: "about someone else",
         Relevance.INSTRUCTION: "an instruction, and no evidence",
     },
     QuoteRejection: {
         QuoteRejection.NOT_FOUND: "these words are not in the transcript",
         QuoteRejection.INTERVIEWER_WORDS: "these are the interviewer's words",
         QuoteRejection.CROSSES_SPEAKERS: "it joins words of several speakers",
-        QuoteRejection.TOO_SHORT: "too short to tell anything",
+        QuoteRejection.TOO_SHORT: "too short to show anything",
         QuoteRejection.AMBIGUOUS: "a bare answer that is given more than once",
         QuoteRejection.MEANING_CHANGED: "close to what was said, but it means something else",
         QuoteRejection.NOT_SIMILAR: "too different from what was said",
@@ -333,7 +338,7 @@ _WORDS: Final[Mapping[type[Enum], Mapping[Enum, str]]] = {
         RiskPolarity.PAST: "in the past",
         RiskPolarity.HYPOTHETICAL: "as a possibility",
         RiskPolarity.UNCLEAR: "not plainly denied",
-        RiskPolarity.QUOTED: "about, or in the words of, somebody else",
+        RiskPolarity.QUOTED: "quoted or about someone else",
     },
     RiskSource: {
         RiskSource.RULES: "found by fixed phrases",
@@ -351,7 +356,7 @@ _WORDS: Final[Mapping[type[Enum], Mapping[Enum, str]]] = {
         AttemptOutcome.FAILED: "call failed",
     },
     FailureCategory: {
-        FailureCategory.EVIDENCE_HALLUCINATION: "quotes that nobody said",
+        FailureCategory.EVIDENCE_HALLUCINATION: "quotes that were not said",
         FailureCategory.EVIDENCE_SCHEMA: "quotes in a wrong form",
         FailureCategory.AGENT_FAILED: "no usable answer",
         FailureCategory.PARTIAL_REPLY: "a part of the answer could not be read",
@@ -369,7 +374,7 @@ _WORDS: Final[Mapping[type[Enum], Mapping[Enum, str]]] = {
     Speaker: {
         Speaker.INTERVIEWER: "interviewer",
         Speaker.PARTICIPANT: "participant",
-        Speaker.OTHER: "somebody else",
+        Speaker.OTHER: "someone else",
         Speaker.UNKNOWN: "speaker unknown",
     },
     ReadingNote: {
@@ -387,13 +392,13 @@ _WORDS: Final[Mapping[type[Enum], Mapping[Enum, str]]] = {
         ReadingNote.CODED_LINE: "lines of codes",
         ReadingNote.INTERRUPTION: "interruptions",
         ReadingNote.TIME_UNREADABLE: "times that cannot be read",
-        ReadingNote.NO_INTERVIEWER: "nobody is the interviewer",
+        ReadingNote.NO_INTERVIEWER: "no one is the interviewer",
         ReadingNote.UNQUOTED_SEPARATOR: "separators within words",
         ReadingNote.WORDS_WITHOUT_TIMES: "words without times",
         ReadingNote.REPEATED_WORDS: "words that captions repeat",
-        ReadingNote.HEAD_SET_ASIDE: "headings and names before the first turn: nobody's words",
+        ReadingNote.HEAD_SET_ASIDE: "headings and names before the first turn: no one's words",
         ReadingNote.WORDS_SET_ASIDE: (
-            "stretches within the participant's turns that look like somebody else's, and were not "
+            "stretches within the participant's turns that look like someone else's, and were not "
             "read; label them to have them read"
         ),
         ReadingNote.INTERVIEWER_ASSUMED: "the only other label counts as the interviewer's",

@@ -13,5 +13,5 @@ class ReaderSettings(Options):
 
     enabled: bool = Field(
         default=True,
-        description="Use the learned reader if its packages are installed; else the rules alone.",
+        description="Use the learned reader if its packages are installed; else only the rules.",
     )

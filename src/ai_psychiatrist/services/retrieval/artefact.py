@@ -165,7 +165,7 @@ def read_manifest(folder: Path) -> Manifest:
     except OSError as problem:
         msg = f"{path} cannot be read: {reason_of(problem)}"
     except ValidationError:
-        msg = f"{path} is damaged or of another version; build it anew"
+        msg = f"{path} is damaged or of another version; build it again"
     raise ArtifactMismatch(msg)
 
 
@@ -187,13 +187,13 @@ def open_artefact(folder: Path, manifest: Manifest) -> Artefact:
     texts = [CHUNKS_FILE, SESSIONS_FILE] + ([WORDS_FILE] if STARTS_FILE in kinds else [])
     unnamed = {*texts, *kinds} - manifest.files.keys()
     if unnamed:
-        msg = f"the record of the references in {folder} names no {min(unnamed)}; build them anew"
+        msg = f"the record of the references in {folder} names no {min(unnamed)}; build them again"
         raise ArtifactMismatch(msg)
     for name, digest in manifest.files.items():
         try:
             found = file_digest(folder / name)
         except OSError as problem:
-            msg = f"{name!r} of the references cannot be read: {reason_of(problem)}; build anew"
+            msg = f"{name!r} of the references cannot be read: {reason_of(problem)}; build again"
             raise ArtifactMismatch(msg) from None
         if found != digest:
             msg = f"{name!r} of the references is damaged: its digest is not the one of the record"
@@ -312,9 +312,9 @@ def _read_index(
 
 
 def _unusable(path: Path, why: str) -> ArtifactMismatch:
-    return ArtifactMismatch(f"{path.name!r} of the references {why}; build them anew")
+    return ArtifactMismatch(f"{path.name!r} of the references {why}; build them again")
 
 
 def _unfitting(folder: Path) -> ArtifactMismatch:
-    msg = f"the files of the references in {folder} do not fit together; build them anew"
+    msg = f"the files of the references in {folder} do not fit together; build them again"
     return ArtifactMismatch(msg)

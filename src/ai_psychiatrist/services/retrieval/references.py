@@ -200,13 +200,13 @@ def mismatches(
     scored_with = manifest.scoring.prompts
     changed = sorted(agent for agent, one in scored_with.items() if prompts.get(agent) != one)
     if changed:
-        found.append(f"scored with other prompts of {', '.join(changed)}; score it anew")
+        found.append(f"scored with other prompts of {', '.join(changed)}; score it again")
     return found
 
 
 def _query(quotes: Sequence[Quote]) -> str:
     if not all(isinstance(quote, Quote) for quote in quotes):
-        msg = "references are searched for with grounded quotes alone"
+        msg = "references are searched for only with grounded quotes"
         raise TypeError(msg)
     return "\n".join(quote.text for quote in quotes)
 

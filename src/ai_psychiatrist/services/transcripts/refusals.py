@@ -20,9 +20,9 @@ _REASONS: Final = {
     FileFault.SUBTITLES_REFUSED: "it is a malformed subtitle file",
     FileFault.DOCUMENT_REFUSED: "it is a malformed or oversized document",
     FileFault.TOO_LARGE: "it is larger than a transcript can be",
-    FileFault.NO_WORDS: "nobody says a word in it",
+    FileFault.NO_WORDS: "it has no spoken words",
     FileFault.NO_PARTICIPANT: "it holds no words of a participant",
-    FileFault.SPEAKERS_UNKNOWN: "nobody has said who the participant is",
+    FileFault.SPEAKERS_UNKNOWN: "the participant is not named",
 }
 
 

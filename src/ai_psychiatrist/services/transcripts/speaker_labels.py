@@ -22,15 +22,14 @@ Roles: TypeAlias = tuple[tuple[str, Speaker], ...]
 """Labels, each with whom it stands for."""
 
 HOW_TO_TELL: Final = (
-    "say who is who: --participant LABEL on the command line, participant=LABEL in Python, "
+    "name the participant: --participant LABEL on the command line, participant=LABEL in Python, "
     'speakers {"LABEL": "participant"} over HTTP, a first line `speakers: LABEL = participant` in '
     "the file, or a speakers.csv in a folder; TRANSCRIPT_PARTICIPANT_LABELS names one for all"
 )
 _NOT_TOLD: Final = (
-    "the transcript has speaker labels, but none that is known to be the participant's alone; "
-    + HOW_TO_TELL
+    "the transcript has speaker labels, but none is known to be the participant's; " + HOW_TO_TELL
 )
-_NOT_THERE: Final = f"the transcript does not have the label that was named; {HOW_TO_TELL}"
+_NOT_THERE: Final = f"the transcript does not have the named label; {HOW_TO_TELL}"
 
 EVERYBODY: Final = "*"
 """Instead of a label: all words, whatever labels they have."""

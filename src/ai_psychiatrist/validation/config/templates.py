@@ -314,7 +314,7 @@ def _counted(run: Callable[..., Any], name: str, what: str) -> Callable[..., obj
     def counted(*args: object, **kwargs: object) -> object:
         given = [one for one in (*args, *kwargs.values()) if not isinstance(one, _JINJAS_OWN)]
         if name == "sum" and any(isinstance(value, list) for value in given[1:]):
-            msg = "the filter 'sum' adds numbers alone"
+            msg = "the filter 'sum' adds only numbers"
             raise TemplateTooLarge(msg)
         _charge(name, given, what, wide=_WIDE_PERCENT)
         result = run(*args, **kwargs)

@@ -12,14 +12,14 @@ MAX_DEPTH: Final = 32
 _FEEDBACK: Final = {
     RejectionCode.NO_JSON: "No JSON object was found. Reply with one JSON object.",
     RejectionCode.NOT_AN_OBJECT: "The top level has to be a JSON object, not a list or a value.",
-    RejectionCode.NOT_FINITE: "NaN and Infinity are no JSON. Use a number of the scale.",
-    RejectionCode.TOO_DEEP: "The JSON is nested too deeply. Use the structure the task shows.",
+    RejectionCode.NOT_FINITE: "NaN and Infinity are not JSON. Use a number of the scale.",
+    RejectionCode.TOO_DEEP: "The JSON is nested too deeply. Use the structure that the task shows.",
     RejectionCode.DUPLICATE_KEY: "A key of the JSON object occurs twice. Give each key once.",
-    RejectionCode.TRUNCATED: "The reply ends too early. Reply with all of it, briefer.",
+    RejectionCode.TRUNCATED: "The reply ends too early. Reply with all of it, more briefly.",
     RejectionCode.UNREPAIRABLE: "The JSON is malformed. Reply with one valid JSON object.",
     RejectionCode.SEVERAL_ANSWERS: (
-        "There are several JSON objects, and which of them is the answer is not clear. "
-        "Reply with one JSON object that holds all of it."
+        "There are several JSON objects, and it is not clear which one is the answer. "
+        "Reply with one JSON object that has all of it."
     ),
 }
 
@@ -79,7 +79,7 @@ def refuse_broken_text(text: str) -> None:
     except UnicodeEncodeError:
         raise OutputRejected(
             RejectionCode.UNREPAIRABLE,
-            "The reply holds half a character. Write each character whole, without \\u escapes.",
+            "The reply has half a character. Write each character whole, without \\u escapes.",
         ) from None
 
 

@@ -47,7 +47,7 @@ def without_thinking(reply: str) -> str:
     if is_thinking:
         raise OutputRejected(
             RejectionCode.TRUNCATED,
-            "The reply ends before the answer. Think less, and give the answer after it.",
+            "The reply ends before the answer. Think less, then give the answer.",
         )
     return _trimmed("\n".join((*said, reply[start:])))
 

@@ -24,7 +24,7 @@ from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.infrastructure.digests import using_installation_key
 from ai_psychiatrist.results.fhir.bundle import bundle_of, bytes_of
 from ai_psychiatrist.results.fhir.elements import Element
-from ai_psychiatrist.results.fhir.source import Wanted
+from ai_psychiatrist.results.fhir.source import BundleOptions
 
 OWN = "urn:ai-psychiatrist:code:observation"
 ALL_SCORED: list[Given] = [0, 1, 2, 3, 0, 1, 2, 3]
@@ -60,8 +60,8 @@ def observed(bundle: Element, code: str) -> dict[str, object]:
     return dict(found[0])
 
 
-def bundle_with(result: Assessment, wanted: Wanted | None = None) -> Element:
-    return bundle_of(result, transcript_sha256=DIGEST, wanted=wanted or Wanted())
+def bundle_with(result: Assessment, wanted: BundleOptions | None = None) -> Element:
+    return bundle_of(result, transcript_sha256=DIGEST, wanted=wanted or BundleOptions())
 
 
 def test_an_item_says_its_score_in_our_code_and_in_that_of_loinc() -> None:
@@ -141,7 +141,7 @@ def test_the_transcript_is_a_digest_and_its_words_are_nowhere() -> None:
     assert quotes
     assert not [quote for quote in quotes if quote in written]
     with_words = bytes_of(
-        bundle_of(result, transcript_sha256=digest, wanted=Wanted(with_words=True))
+        bundle_of(result, transcript_sha256=digest, wanted=BundleOptions(with_words=True))
     )
     found = [
         quote for quote in quotes if json.dumps(quote, ensure_ascii=False) in with_words.decode()
@@ -161,7 +161,7 @@ def test_words_have_only_characters_that_fhir_has_room_for(
         "answered_by": ["a\x07\xa0model"],
     }
     result = Assessment.model_validate_json(json.dumps(fields))
-    bundle = bundle_with(result, Wanted(with_words=True))
+    bundle = bundle_with(result, BundleOptions(with_words=True))
     official.validate(json.loads(bytes_of(bundle)))
     notes = [one["note"] for one in parsed(bundle)["Observation"] if "note" in one]
     assert "a\ufffdb c\ufffd[31m d e f g h 😴 é\tz" in json.dumps(
@@ -171,7 +171,9 @@ def test_words_have_only_characters_that_fhir_has_room_for(
 
 def test_nobody_is_named_unless_a_subject_is_given() -> None:
     assert '"subject"' not in bytes_of(bundle_with(result_with(ALL_SCORED))).decode()
-    named = bundle_with(result_with(ALL_SCORED), Wanted(subject="Patient/17", questionnaire=True))
+    named = bundle_with(
+        result_with(ALL_SCORED), BundleOptions(subject="Patient/17", questionnaire=True)
+    )
     whole = parsed(named)
     subjects = [
         one.get("subject")
@@ -184,7 +186,7 @@ def test_nobody_is_named_unless_a_subject_is_given() -> None:
 def test_a_study_id_is_an_identifier_beside_the_reference(
     official: jsonschema_rs.Validator,
 ) -> None:
-    wanted = Wanted(subject="Patient/17", study_id="P\x0717", questionnaire=True)
+    wanted = BundleOptions(subject="Patient/17", study_id="P\x0717", questionnaire=True)
     bundle = bundle_with(result_with(ALL_SCORED), wanted)
     official.validate(json.loads(bytes_of(bundle)))
     (asked,) = parsed(bundle)["QuestionnaireResponse"]
@@ -196,8 +198,8 @@ def test_a_study_id_is_an_identifier_beside_the_reference(
 
 def test_the_same_input_gives_the_same_bytes_and_another_assessment_other_addresses() -> None:
     result = result_with(ALL_SCORED)
-    first = bytes_of(bundle_with(result, Wanted(made_at=AT)))
-    assert first == bytes_of(bundle_with(result, Wanted(made_at=AT)))
+    first = bytes_of(bundle_with(result, BundleOptions(made_at=AT)))
+    assert first == bytes_of(bundle_with(result, BundleOptions(made_at=AT)))
     other = replace(result, assessment_id="00000000-0000-4000-8000-000000000000")
     urls = {entry["fullUrl"] for entry in json.loads(first)["entry"]}
     others = {entry["fullUrl"] for entry in json.loads(bytes_of(bundle_with(other)))["entry"]}
@@ -208,14 +210,14 @@ def test_a_time_that_nobody_knows_is_said_to_be_unknown() -> None:
     unknown = parsed(bundle_with(result_with(ALL_SCORED)))["Provenance"][0]
     assert "recorded" not in unknown
     assert '"unknown"' in json.dumps(unknown["_recorded"])
-    known = parsed(bundle_with(result_with(ALL_SCORED), Wanted(made_at=AT)))["Provenance"][0]
+    known = parsed(bundle_with(result_with(ALL_SCORED), BundleOptions(made_at=AT)))["Provenance"][0]
     assert known["recorded"] == "2026-03-04T05:06:07.000Z"
 
 
 def test_a_questionnaire_response_is_there_on_request_alone_and_never_complete() -> None:
     assert "QuestionnaireResponse" not in parsed(bundle_with(result_with(ALL_SCORED)))
     items: list[Given] = [UnknownReason.NO_MENTION, *ALL_SCORED[1:]]
-    asked = parsed(bundle_with(result_with(items), Wanted(questionnaire=True)))
+    asked = parsed(bundle_with(result_with(items), BundleOptions(questionnaire=True)))
     (form,) = json.loads(json.dumps(asked["QuestionnaireResponse"]))
     assert form["status"] == "in-progress"
     assert "source" not in form
@@ -266,7 +268,7 @@ def test_what_a_rater_has_not_committed_counts_for_nothing() -> None:
 @st.composite
 def bundles(draw: st.DrawFn) -> Element:
     """Draw a bundle of anything: all known, all unknown, some of each, failed; rated or not."""
-    wanted = Wanted(
+    wanted = BundleOptions(
         made_at=draw(st.none() | st.just(AT)),
         subject=draw(st.none() | st.just("Patient/17")),
         with_words=draw(st.booleans()),

@@ -243,7 +243,7 @@ def test_arrays_that_do_not_fit_together_are_refused_whatever_the_record_says(
     settings = made_references(tmp_path / "out")
     path = placed(tmp_path / "out", name)
     put_in_place(path, np.load(path)[:-1])
-    with pytest.raises(ArtifactMismatch, match="do not fit together; build them anew"):
+    with pytest.raises(ArtifactMismatch, match="do not fit together; build them again"):
         opened(settings)
 
 

@@ -287,7 +287,7 @@ def test_what_a_document_hides_or_sets_beside_is_not_said(unsaid: str) -> None:
 
 @pytest.mark.parametrize("text", [OWN, f"tom - {STRANGE}\nanna - {OWN}", f"Ada: {OWN}\nAda: No."])
 def test_named_label_that_is_no_label_of_the_text_is_refused(text: str) -> None:
-    with pytest.raises(SpeakersUnknown, match="does not have the label"):
+    with pytest.raises(SpeakersUnknown, match="does not have the named label"):
         read_transcript(text, named("Bo"))
 
 

@@ -214,7 +214,7 @@ def test_named_participant_is_the_only_one(text: str, others: str) -> None:
 
 
 def test_named_label_that_is_not_there_is_refused() -> None:
-    with pytest.raises(SpeakersUnknown, match="does not have the label"):
+    with pytest.raises(SpeakersUnknown, match="does not have the named label"):
         parse_transcript("Patient: hi", SpeakerLabels(given=(("Tom", PARTICIPANT),)))
 
 
