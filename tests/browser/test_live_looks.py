@@ -22,6 +22,13 @@ def site(browser: Browser, tmp_path: Path) -> Iterator[Site]:
         yield site
 
 
+def _confirms_reading(person: Person, path: str) -> None:
+    """Confirm what held the interview about an assessment on its page."""
+    person.open(path).click("#interview-danger button")
+    person.page.wait_for_selector("#interview-danger .read")
+    _is_open_to_all(person)
+
+
 def test_axe_finds_nothing_in_any_state(site: Site) -> None:
     person = site.person()
     person.open("/")
@@ -47,7 +54,8 @@ def test_axe_finds_nothing_in_any_state(site: Site) -> None:
     page.keyboard.press("?")
     page.wait_for_selector("dialog[open]")
     person.axe()
-    begun = person.fetch("POST", "/v1/interviews", {"protocol": "phq8"})
+    about = json.loads(person.fetch("GET", f"/v1{path}")["text"])
+    begun = person.fetch("POST", "/v1/interviews", {"protocol": "phq8", "assessment": about})
     held = f"/v1/interviews/{json.loads(begun['text'])['interview_id']}"
     said = {
         "question_id": "q1",
@@ -61,8 +69,9 @@ def test_axe_finds_nothing_in_any_state(site: Site) -> None:
     _is_open_to_all(person)
     page.fill("#reason", "Called at once.")
     page.click("text=Reopen the interview")
-    page.wait_for_selector("#reopened-name")
+    page.wait_for_selector("text=Reopened by")
     _is_open_to_all(person)
+    _confirms_reading(person, path)
     person.fetch(
         "POST",
         f"{held}/answers",

@@ -8,6 +8,7 @@ from ai_psychiatrist.domain.phq8 import Item, total_of
 
 OWN = "urn:ai-psychiatrist:code:"
 _LISTED = {*(item.value for item in Item), "phq8-total", "danger-signs"}
+_OF_INTERVIEW = ("-answered", "-with-interview", "-in-interview")
 
 
 def faults_of(bundle: Mapping[str, Any]) -> list[str]:
@@ -24,11 +25,13 @@ def _faults(bundle: Mapping[str, Any]) -> Iterator[str]:
     if not set(_references(resources)) <= set(addresses):
         yield "a reference leads to nothing in the bundle"
     kinds = Counter(one["resourceType"] for one in resources)
-    if kinds["Observation"] != len(_LISTED) or set(observed) != _LISTED:
+    of_interview = {code for code in observed if code.endswith(_OF_INTERVIEW)}
+    if kinds["Observation"] != len(observed) or set(observed) - of_interview != _LISTED:
         yield "there has to be one observation of each item, the total and danger"
         return
-    if (kinds["Device"], kinds["DocumentReference"]) != (1, 1) or kinds["Practitioner"] > 1:
-        yield "there has to be one device, one document and no second rater"
+    documents = 2 if of_interview else 1
+    if (kinds["Device"], kinds["DocumentReference"]) != (1, documents) or kinds["Practitioner"] > 1:
+        yield "there has to be one device, a document for each interview and no second rater"
     yield from _origins(bundle["entry"])
     for one in observed.values():
         if len([key for key in one if key.startswith("value")]) + ("dataAbsentReason" in one) != 1:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from ai_psychiatrist.api.app import create_app
 from tests.integration.command_here import run_here
 from tests.integration.running_app import client_of, settings_with
+from tests.integration.test_interview_http import answered, begin
 from tests.patience import wait_until
 
 Json = dict[str, Any]
@@ -117,6 +119,91 @@ def test_the_pages_show_who_has_read_what_and_take_a_confirmation(client: httpx.
     wrong = client.post(f"/assessments/{record}/acknowledge", data={"statement": "0-1"})
     assert wrong.status_code == 422
     assert client.post(f"/assessments/{NOBODY}/acknowledge", data={"note": ""}).status_code == 404
+
+
+def begun_about(client: httpx.Client, record: str) -> Json:
+    body = {"protocol": "phq8", "assessment": client.get(f"{PLACE}/{record}").json()}
+    return begin(client, **body)
+
+
+def test_danger_in_an_interview_is_unread_danger_of_its_assessment(client: httpx.Client) -> None:
+    record, other = assessed(client, CALM), assessed(client, CALM)
+    held = answered(client, begun_about(client, record), text=f"Hm. {TEXT.splitlines()[1][13:]}")
+    assert held["state"] == "safety_hold"
+    place = f"/v1/interviews/{held['interview_id']}/acknowledgements"
+    found = client.get(place).json()
+    count = found["unread"]
+    assert count == len(found["statements"]) >= 1
+    newest, row = listed(client)
+    assert (newest["assessment_id"], newest["danger"], newest["unread"]) == (other, "none", 0)
+    assert (row["danger"], row["to_read"], row["unread"]) == ("high", count, count)
+    ways = ({"unread": "true"}, {"danger": "high"}, {"sort": "unread"}, {"sort": "danger"})
+    assert [listed(client, **way)[0]["assessment_id"] for way in ways] == [record] * 4
+    assert "1 assessment has statements of danger" in client.get("/").text
+    (line,) = client.get("/v1/interviews", params={"unread": "true"}).json()["interviews"]
+    assert (line["assessment_id"], line["danger"], line["unread"]) == (record, "high", count)
+    (of_interview,) = client.get(f"{PLACE}/{record}/acknowledgements").json()["interviews"]
+    assert of_interview == {
+        "interview_id": held["interview_id"],
+        "danger": "high",
+        "to_read": count,
+        "unread": count,
+    }
+    page = client.get(f"/assessments/{record}").text
+    assert f"not yet read: {count}" in page
+    assert "A person has to look now" in page
+    assert f"</strong>, {count} not yet read" in client.get(f"/assessments/{record}/rate").text
+
+    first = {name: found["statements"][0][name] for name in ("turn", "start", "end")}
+    read = client.post(place, json={"statements": [first], "note": NOTE})
+    assert (read.status_code, read.json()["unread"]) == (201, count - 1)
+    assert [one["note"] for one in read.json()["statements"][0]["read"]] == [NOTE]
+    form = {"note": "<b>seen</b>", "from": "assessment"}
+    sent = client.post(f"/interviews/{held['interview_id']}/acknowledge", data=form)
+    assert sent.headers["location"] == f"/assessments/{record}#interview-danger"
+    assert "&lt;b&gt;seen&lt;/b&gt;" in client.get(f"/assessments/{record}").text
+    assert listed(client, unread="true") == []
+    assert listed(client)[1]["to_read"] == count
+
+    reopen = {"reason": "Called; safe at home."}
+    again = client.post(f"/v1/interviews/{held['interview_id']}/reopen", json=reopen).json()
+    pages = [f"/assessments/{record}", f"/assessments/{record}/interview"]
+    for page in (client.get(path).text for path in [*pages, f"/interviews/{held['interview_id']}"]):
+        assert "A person has to look now" not in page
+        assert re.search(r"Reopened by <bdi>you</bdi> on \S+ \S+ UTC: <bdi>Called; safe", page)
+    answered(client, again, text="I want to kill myself tonight.")
+    assert listed(client, unread="true")[0]["unread"] == 1
+
+    for bad in ({"turn": 1, "start": 0, "end": 1}, {"turn": 0, "start": 0, "end": 1}, {}):
+        assert client.post(place, json={"statements": [bad]}).status_code == 422
+    unknown = place.replace(held["interview_id"], "x" * 32)
+    assert client.post(unknown, json={}).json()["code"] == "interview_not_found"
+    wrong = client.post(f"/interviews/{'x' * 32}/acknowledge", data={"note": ""})
+    assert wrong.status_code == 404
+
+
+def test_a_second_interview_hides_no_danger_of_the_first(client: httpx.Client) -> None:
+    record = assessed(client, CALM)
+    answered(client, begun_about(client, record), text="I want to kill myself.")
+    begun_about(client, record)
+    assert listed(client)[0]["unread"] == 1
+    assert "Signs of danger in the interview: high" in client.get(f"/assessments/{record}").text
+
+
+def test_danger_in_an_interview_without_assessment_is_unread_on_the_list(
+    client: httpx.Client,
+) -> None:
+    assessed(client, CALM)
+    unstored = {"assessment_id": NOBODY, "items": {}}
+    held = answered(client, begin(client, assessment=unstored), text="I want to kill myself.")
+    front = client.get("/").text
+    assert "1 that belongs to no assessment has statements of danger" in front
+    assert "1 not yet read" in front
+    sent = client.post(f"/interviews/{held['interview_id']}/acknowledge", data={"note": ""})
+    assert sent.status_code == 303
+    front = client.get("/").text
+    assert ("not yet read</strong>" in front, "belongs to no" in front) == (False, False)
+    assert f'href="/interviews/{held["interview_id"]}"' in front
 
 
 def test_somebody_who_rates_blind_may_confirm_and_stays_blind(client: httpx.Client) -> None:

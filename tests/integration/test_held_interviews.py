@@ -308,7 +308,8 @@ def test_the_list_says_whose_interview_it_is_and_how_grave(client: httpx.Client)
     front = client.get("/").text
     line = next(row for row in front.split("<tr>") if f'href="/assessments/{stored}"><bdi>' in row)
     now = "<td>held because of a sign of danger</td>"
-    assert ("<td>high</td>" in line, "S-17" in line, now in line) == (True,) * 3
+    level = '<td>high <strong class="not-read">1 not yet read</strong></td>'
+    assert (level in line, "S-17" in line, now in line) == (True,) * 3
     (path,) = re.findall(r'href="(/interviews/[^"]+)"', line)
     assert f'href="/assessments/{stored}"' in client.get(path).text
     assert f'href="{path}"' in client.get(f"/assessments/{stored}").text
@@ -338,15 +339,17 @@ def test_pages_show_held_interviews_first_and_reopen_one(client: httpx.Client) -
     assert "kill" not in front
     page = client.get(path).text
     question, sentence = held["messages"][1]["text"], "I want to kill myself."
-    place = page.index('id="danger"')
+    place = page.index('id="interview-danger"')
     assert (
         place < page.index(question, place) < page.index(sentence, place) < page.index("What was")
     )
     for reason, status in ((" ", 422), (REASON, 303), (REASON, 409)):
         answer = client.post(f"{path}/reopen", data={"reason": reason}, follow_redirects=False)
         assert answer.status_code == status
+    assert "A person has to look now" in page
     page = client.get(path).text
-    assert re.search(rf"By <bdi>.*{re.escape(REASON)}", page)
+    assert "A person has to look now" not in page
+    assert re.search(rf"Reopened by <bdi>.*{re.escape(REASON)}", page)
     assert "<textarea" not in page
     # Somebody has looked; what was said there stays to be found.
     assert "<td>waiting for an answer</td>" in (front := client.get("/").text)

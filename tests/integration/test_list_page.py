@@ -103,7 +103,7 @@ def test_what_nobody_has_confirmed_reading_is_counted_above_the_list(client: htt
 
 def test_a_row_has_study_id_total_status_and_group_of_danger(client: httpx.Client) -> None:
     ids = [assessed(client, DANGER, subject="P-017"), assessed(client)]
-    calm, grave = rows_of(client)
+    grave, calm = rows_of(client)
     assert re.fullmatch(r"P-017 20\d\d-\d\d-\d\d \d\d:\d\d UTC", grave["title"])
     assert calm["title"].startswith("No study id 20")
     assert grave["Danger"].startswith("high Read now (1)")
@@ -116,6 +116,16 @@ def test_a_row_has_study_id_total_status_and_group_of_danger(client: httpx.Clien
     assert not any(one[:8] in words for one in ids)
     (hidden,) = rows_of(client, scores="hidden", danger="high")
     assert hidden["Total"] in {"hidden until you have rated", grave["Total"]}
+
+
+def test_unread_danger_comes_first_then_the_newest(client: httpx.Client) -> None:
+    grave, calm = assessed(client, DANGER, subject="old"), assessed(client, subject="new")
+    assert [row["title"].split()[0] for row in rows_of(client)] == ["old", "new"]
+    first = client.get(PLACE, params={"sort": "unread"}).json()["assessments"]
+    assert [one["assessment_id"] for one in first] == [grave, calm]
+    client.post(f"{PLACE}/{grave}/acknowledgements", json={})
+    for query in ({}, {"sort": "created"}):
+        assert [row["title"].split()[0] for row in rows_of(client, **query)] == ["new", "old"]
 
 
 def test_danger_is_on_rows_without_a_result(tmp_path: Path) -> None:
@@ -141,7 +151,7 @@ def test_danger_is_on_rows_that_are_under_way(tmp_path: Path) -> None:
         batch = {"requests": [{"transcript_text": one} for one in (DANGER, CALM)]}
         client.post("/v1/batches", json=batch)
         wait_until(lambda: bool(server.requests))
-        waiting, running = rows_of(client)
+        running, waiting = rows_of(client)
         assert (running["Status"], waiting["Status"]) == ("in progress", "waiting")
         assert running["Danger"] == "high Read now (1) 1 not yet read"
         assert waiting["Danger"] == "nothing found"

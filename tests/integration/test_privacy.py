@@ -66,6 +66,7 @@ INTERVIEWS = {
     "/v1/interviews/{interview_id}",
     "/v1/interviews/{interview_id}/answers",
     "/v1/interviews/{interview_id}/reopen",
+    "/v1/interviews/{interview_id}/acknowledgements",
     "/v1/interviews/{interview_id}/report",
     "/v1/interviews/{interview_id}/retry",
     "/v1/interviews/{interview_id}/link",

@@ -165,6 +165,12 @@ BAD_REQUESTS: dict[str, Send] = {
     "unknown, reopened": lambda client, _: client.post(
         f"/v1/interviews/{CANARY}/reopen", json={"reason": CANARY}
     ),
+    "read, where nothing is": lambda client, path: client.post(
+        f"{path}/acknowledgements", json={"note": CANARY}
+    ),
+    "a statement without a place": lambda client, path: client.post(
+        f"{path}/acknowledgements", json={"statements": [CANARY], CANARY: CANARY}
+    ),
     "a guessed link": lambda client, _: client.post("/interview/session", json={"token": CANARY}),
     "a link with more": lambda client, _: client.post(
         "/interview/session", json={"token": CANARY, CANARY: CANARY}
@@ -219,6 +225,8 @@ def _driven(client: httpx.Client, scripts: Sequence[str]) -> Iterator[httpx.Resp
     begun = client.post("/v1/interviews", json={"protocol": "phq8"}).json()
     path = f"/v1/interviews/{begun['interview_id']}"
     yield client.post(f"{path}/answers", json=_answer(text=f"I want to kill myself, {CANARY}."))
+    yield client.post(f"{path}/acknowledgements", json={"note": CANARY})
+    yield client.get(f"{path}/acknowledgements")
     yield client.post(f"{path}/reopen", json={"reason": f"Called, {CANARY}."})
     yield client.get("/v1/interviews", params={"state": "awaiting"})
     begun = client.post("/v1/interviews", json={"protocol": "phq8"}).json()

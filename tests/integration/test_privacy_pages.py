@@ -25,6 +25,7 @@ ROUTES: Final = (
     "/assessments/{assessment_id}/adjudicate",
     "/interviews/{interview_id}",
     "/interviews/{interview_id}/reopen",
+    "/interviews/{interview_id}/acknowledge",
     "/assessments/{assessment_id}/interview",
     "/assessments/{assessment_id}/interview/progress",
     "/assessments/{assessment_id}/interview/revoke",
@@ -97,6 +98,7 @@ def _use_everything(client: httpx.Client) -> str:
         ),
         client.get(f"/interviews/{CANARY}"),
         client.post(f"/interviews/{CANARY}/reopen", data={"reason": CANARY}),
+        client.post(f"/interviews/{CANARY}/acknowledge", data={"note": CANARY}),
         client.post("/logout", data={"csrf": CANARY}),
     ]
     for answer in answers:
@@ -112,6 +114,9 @@ def _held_interview(client: httpx.Client) -> Iterator[httpx.Response]:
     begun = client.post("/v1/interviews", json={"protocol": "phq8"}).json()["interview_id"]
     said = {"text": f"I want to kill myself, {CANARY}.", "idempotency_key": "k", "version": 1}
     yield client.post(f"/v1/interviews/{begun}/answers", json={"question_id": "q1", **said})
+    for place in ("1-0-1", CANARY, ""):
+        given = {"statement": place, "note": CANARY, "from": CANARY}
+        yield client.post(f"/interviews/{begun}/acknowledge", data=given)
     for reason in (" ", CANARY * 2_000, CANARY, CANARY):
         yield client.get(f"/interviews/{begun}")
         yield client.post(f"/interviews/{begun}/reopen", data={"reason": reason})

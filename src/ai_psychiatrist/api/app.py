@@ -92,6 +92,7 @@ _ROUTERS: Final = (
     reviews.router,
     reviews.adjudicating,
     acknowledgements.router,
+    acknowledgements.of_interviews,
     sessions.router,
     pages.router,
     page_cohort.router,

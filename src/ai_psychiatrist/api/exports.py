@@ -1,7 +1,7 @@
 """The route that exports what is stored, as JSON lines, CSV, a workbook or FHIR."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -19,10 +19,14 @@ from ai_psychiatrist.api.records import bundle_bytes
 from ai_psychiatrist.api.requests import InQuery
 from ai_psychiatrist.domain.access import Principal, Scope
 from ai_psychiatrist.domain.acknowledgement import Acknowledgement
+from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.errors import InputError, NotFound, RequestConflict
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewRow
+from ai_psychiatrist.interview.interview_store import read_all
+from ai_psychiatrist.results import interview_table
 from ai_psychiatrist.results.fhir.source import BundleOptions
+from ai_psychiatrist.results.interview_table import interview_rows, item_cells, result_cells
 from ai_psychiatrist.results.reading import result_of
 from ai_psychiatrist.results.tables import (
     ASSESSMENT_COLUMNS,
@@ -44,6 +48,7 @@ from ai_psychiatrist.reviews.rating_rows import (
     acknowledgement_rows,
     rating_rows,
 )
+from ai_psychiatrist.store.interviews import InterviewListRequest, ListedInterview, ListedPage
 from ai_psychiatrist.store.listing import Rated, RecordListRequest, RecordPage
 from ai_psychiatrist.store.records import Record
 from ai_psychiatrist.store.store import Store
@@ -68,6 +73,8 @@ class ExportedThing(StrEnum):
     """What raters said."""
     ACKNOWLEDGEMENTS = "acknowledgements"
     """Who has read which statements of danger."""
+    INTERVIEWS = "interviews"
+    """Interviews with people, one a row."""
 
 
 class ExportedAs(StrEnum):
@@ -95,8 +102,8 @@ class ExportInQuery(InQuery):
 
     what: ExportedThing = Field(
         default=ExportedThing.RESULTS,
-        description="Assessments, their items, what raters said (of others for admins only), or "
-        "who has read which statements of danger.",
+        description="Assessments, their items, what raters said (of others for admins only), "
+        "who has read which statements of danger, or interviews.",
     )
     format: ExportedAs = Field(
         default=ExportedAs.JSONL,
@@ -126,8 +133,9 @@ class ExportInQuery(InQuery):
     def checked(self) -> "ExportInQuery":
         """Return it; raises `InputError` for what does not go together."""
         is_fhir = self.format is ExportedAs.FHIR
-        has_no_bundle = self.what in {ExportedThing.ITEMS, ExportedThing.ACKNOWLEDGEMENTS}
-        has_words = has_no_bundle or (is_fhir and self.what is ExportedThing.RESULTS)
+        has_notes = self.what in {ExportedThing.ITEMS, ExportedThing.ACKNOWLEDGEMENTS}
+        has_no_bundle = has_notes or self.what is ExportedThing.INTERVIEWS
+        has_words = has_notes or (is_fhir and self.what is ExportedThing.RESULTS)
         refusals = {
             "what": (
                 is_fhir and has_no_bundle,
@@ -163,11 +171,16 @@ ExportOfQuery: TypeAlias = Annotated[ExportInQuery, Query()]
 class _Found:
     """A record, and what of it the caller may have."""
 
-    record: Record
+    record_id: str | None
+    record: Record | None
+    """`None` of interviews without an assessment."""
     subject: str | None = field(repr=False)
     """The study id."""
     ratings: tuple[ReviewRow, ...] = ()
-    acknowledged: tuple[Acknowledgement, ...] = ()
+    interviews: tuple[ListedInterview, ...] = ()
+    """Those about it, the newest first."""
+    acknowledged: Mapping[str | None, Sequence[Acknowledgement]] = field(default_factory=dict)
+    """By the interview's hash; `None`: in the transcript."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,11 +196,9 @@ class Export:
         is_book = self.query.format is ExportedAs.XLSX
         with Workbook(self.query.what, self._columns) if is_book else nullcontext() as book:
             head = self._head if book is None else book.begin()
-            async for record_id in self._ids():
-                found = await self.records.ask(partial(self._read, record_id))
-                if found is not None:
-                    yield head + await asyncio.to_thread(self._written, found, book)
-                    head = b""
+            async for found in self._found():
+                yield head + await asyncio.to_thread(self._written, found, book)
+                head = b""
             yield head if book is None else head + book.end()
 
     async def left_out(self) -> int:
@@ -202,6 +213,8 @@ class Export:
             for record_id in named:
                 store.summary(record_id)
             without = len(named) - store.lists.page(wanted).total if named else 0
+            if self.query.what is ExportedThing.INTERVIEWS:
+                without = sum(not store.interviews.about(one) for one in named)
             return store.lists.hidden(wanted) + without
 
         return await self.records.ask(count)
@@ -217,6 +230,43 @@ class Export:
             cursor = page.next
             if cursor is None:
                 return
+
+    async def _found(self) -> AsyncIterator[_Found]:
+        async for record_id in self._ids():
+            found = await self.records.ask(partial(self._read, record_id))
+            if found is not None:
+                yield found
+        if not self._has_interviews or self.query.assessment_id:
+            return
+        cursor: str | None = None
+        while Scope.READ in self.principal.scopes:
+            wanted = InterviewListRequest(limit=_PAGE, cursor=cursor, is_apart=True)
+            page, apart = await self.records.ask(partial(self._apart, wanted))
+            yield apart
+            cursor = page.next
+            if cursor is None:
+                return
+
+    def _apart(self, wanted: InterviewListRequest, store: Store) -> tuple[ListedPage, _Found]:
+        """Return interviews about no assessment."""
+        page = store.interviews.page(wanted)
+        said = self._said_of(store, page.interviews)
+        found = _Found(
+            record_id=None,
+            record=None,
+            subject=None,
+            interviews=page.interviews,
+            acknowledged=said,
+        )
+        return page, found
+
+    def _said_of(
+        self, store: Store, interviews: Iterable[ListedInterview]
+    ) -> dict[str | None, Sequence[Acknowledgement]]:
+        """Return who has read danger in interviews, where that is exported."""
+        has_danger = [one for one in interviews if one.is_readable and one.danger is not None]
+        read = has_danger if self._is_of_danger else []
+        return {str(one.row.id_hash): store.interviews.acknowledged(one.id) for one in read}
 
     def _page(self, cursor: str | None) -> RecordListRequest:
         rated = None
@@ -237,6 +287,11 @@ class Export:
     def _is_of_danger(self) -> bool:
         return self.query.what is ExportedThing.ACKNOWLEDGEMENTS
 
+    @property
+    def _has_interviews(self) -> bool:
+        """Whether interviews without an assessment have rows as well."""
+        return self._is_of_danger or self.query.what is ExportedThing.INTERVIEWS
+
     def _read(self, record_id: str, store: Store) -> _Found | None:
         """Return a record and what was said of it that the caller may have.
 
@@ -244,17 +299,23 @@ class Export:
         """
         try:
             subject = store.subject_of(record_id)
+            about = store.interviews.about(record_id)
             if self._is_of_danger:
-                acknowledged = store.acknowledgements.of(record_id)
-                record = store.get(record_id)
-                return _Found(record=record, subject=subject, acknowledged=acknowledged)
+                said = {None: store.acknowledgements.of(record_id), **self._said_of(store, about)}
+                return _Found(record_id=record_id, record=None, subject=subject, acknowledged=said)
             give_scores(store, record_id, self.principal)
             rows: tuple[ReviewRow, ...] = ()
             if self.query.what is ExportedThing.RATINGS:
                 rows = store.reviews.of(record_id)
             if Scope.ADMIN not in self.principal.scopes:
                 rows = tuple(row for row in rows if row.rater == self.principal.id)
-            return _Found(record=store.get(record_id), subject=subject, ratings=rows)
+            return _Found(
+                record_id=record_id,
+                record=store.get(record_id),
+                subject=subject,
+                ratings=rows,
+                interviews=about,
+            )
         except (NotFound, RequestConflict):
             return None
 
@@ -267,7 +328,7 @@ class Export:
 
     def _written(self, found: _Found, book: Workbook | None) -> bytes:
         if self.query.format is ExportedAs.FHIR:
-            return b"".join(self._bundles(found))
+            return b"".join(() if found.record is None else self._bundles(found, found.record))
         named = ({**row, _SUBJECT: found.subject} for row in self._rows(found))
         rows = ({name: row[name] for name in self._columns} for row in named)
         if self.query.format is ExportedAs.JSONL:
@@ -275,14 +336,15 @@ class Export:
         cells = (list(row.values()) for row in rows)
         return b"".join(map(csv_line, cells)) if book is None else book.add(cells)
 
-    def _bundles(self, found: _Found) -> Iterator[bytes]:
-        record, ratings = found.record, found.ratings
+    def _bundles(self, found: _Found, record: Record) -> Iterator[bytes]:
+        ratings = found.ratings
         wanted = BundleOptions(
             made_at=record.summary.created_at,
             study_id=found.subject,
             with_words=self.query.with_words,
             questionnaire=self.query.questionnaire,
             is_transaction=self.query.transaction,
+            interviews=read_all(found.interviews),
         )
         if self.query.what is ExportedThing.RESULTS:
             yield bundle_bytes(record, (), wanted)
@@ -292,31 +354,46 @@ class Export:
 
     def _rows(self, found: _Found) -> Iterator[Row]:
         record, with_words = found.record, self.query.with_words
-        if self.query.what is ExportedThing.RATINGS:
-            return rating_rows(record.summary.id, found.ratings)
-        if self._is_of_danger:
-            return acknowledgement_rows(
-                record.summary.id, found.acknowledged, with_words=with_words
+        if self.query.what is ExportedThing.INTERVIEWS:
+            yield from interview_rows(found.interviews)
+        for interview, said in found.acknowledged.items():
+            yield from acknowledgement_rows(
+                found.record_id, said, interview=interview, with_words=with_words
             )
-        result = result_of(record.result, field="assessment_id")
+        if record is None:
+            return
+        if self.query.what is ExportedThing.RATINGS:
+            yield from rating_rows(record.summary.id, found.ratings)
         if self.query.what is ExportedThing.ITEMS:
-            return item_rows(result, with_words=with_words)
-        return iter([assessment_row(result, made_at=record.summary.created_at)])
+            result, asked = _result_in(record), item_cells(found.interviews)
+            empty = dict.fromkeys(interview_table.ITEM_COLUMNS_WITH_WORDS)
+            for row in item_rows(result, with_words=with_words):
+                yield {**row, **asked.get(str(row["item"]), empty)}
+        if self.query.what is ExportedThing.RESULTS:
+            row = assessment_row(_result_in(record), made_at=record.summary.created_at)
+            yield {**row, **result_cells(found.interviews)}
 
     @property
     def _columns(self) -> Sequence[str]:
         """The id of the assessment, its study id, and all the others."""
         match self.query.what:
             case ExportedThing.RESULTS:
-                first, *others = ASSESSMENT_COLUMNS
+                first, *others = (*ASSESSMENT_COLUMNS, *interview_table.RESULT_COLUMNS)
             case ExportedThing.RATINGS:
                 first, *others = RATING_COLUMNS
             case ExportedThing.ACKNOWLEDGEMENTS:
                 first, *others = ACKNOWLEDGEMENT_COLUMNS
             case ExportedThing.ITEMS:
-                words = self.query.with_words
-                first, *others = ITEM_COLUMNS_WITH_WORDS if words else ITEM_COLUMNS
+                with_words = (*ITEM_COLUMNS_WITH_WORDS, *interview_table.ITEM_COLUMNS_WITH_WORDS)
+                without = (*ITEM_COLUMNS, *interview_table.ITEM_COLUMNS)
+                first, *others = with_words if self.query.with_words else without
+            case ExportedThing.INTERVIEWS:
+                first, *others = interview_table.INTERVIEW_COLUMNS
         return (first, _SUBJECT, *others)
+
+
+def _result_in(record: Record) -> Assessment:
+    return result_of(record.result, field="assessment_id")
 
 
 def _page_of(wanted: RecordListRequest, store: Store) -> RecordPage:

@@ -9,7 +9,7 @@ FIELD_HINTS: Final = {
     "subject": "subject has to be a study id of 1-200 characters that are not all blank.",
     "limit": "limit has to be a whole number from 1 to 500.",
     "cursor": "cursor has to be the `next` of a page before; leave it out for the first page.",
-    "sort": "sort has to be created, width, danger or total.",
+    "sort": "sort has to be created, unread, width, danger or total.",
     "band": "band has to be minimal, mild, moderate, moderately_severe or severe.",
     "unknown": "unknown has to be a whole number from 0 to 8.",
     "danger": "danger has to be none, low, not_examined, moderate or high.",
@@ -18,11 +18,12 @@ FIELD_HINTS: Final = {
     "unread": "unread has to be true or false.",
     "subject_id": "subject_id has to be the random id of a subject, as lists have it.",
     "assessment_id": "assessment_id has to be the id of a stored assessment, at most 500 times.",
-    "what": "what has to be results, items, ratings or acknowledgements.",
+    "what": "what has to be results, items, ratings, acknowledgements or interviews.",
     "format": "format has to be jsonl, csv, xlsx or fhir for an export, json or csv for agreement.",
     "bom": "bom has to be true or false.",
-    "statements": "statements has to be a list of 1-200 objects with start and end; leave it out "
-    "for all that are to be read now.",
+    "statements": "statements has to be a list of 1-200 objects with start and end, and of an "
+    "interview turn; leave it out for all that are to be read now.",
+    "turn": "turn has to be a whole number from 1, the answer of the interview.",
     "note": "note has to be a string of at most 2,000 characters.",
     "blind": "blind has to be true or false.",
     "items": "items has to be an object of all eight items, each with score, 0-3, or cannot_tell, "

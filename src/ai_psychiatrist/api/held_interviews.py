@@ -22,12 +22,14 @@ from ai_psychiatrist.interview.service import MOST_REASON
 from ai_psychiatrist.interview.snapshot import InterviewPage
 from ai_psychiatrist.store.interviews import InterviewListRequest
 
-_PROBLEMS: Final[Responses] = {
+OF_READING: Final[Responses] = {
+    404: {"description": "There is no interview with this id."},
+    409: {"description": "What is stored of the interview cannot be used."},
     503: {"description": "Interviews cannot be read or written now."},
 }
 _OF_REOPENING: Final[Responses] = {
     400: {"description": "The body is no valid JSON."},
-    404: {"description": "There is no interview with this id."},
+    404: OF_READING[404],
     409: {"description": "The interview is not held, or what is stored of it cannot be used."},
     422: {"description": "There is no reason, or it is too long."},
 }
@@ -37,7 +39,7 @@ REOPENING: Final = frozenset({Scope.ASSESS, Scope.READ})
 router = APIRouter(
     prefix=INTERVIEWS_PATH,
     tags=["interviews"],
-    responses=_PROBLEMS,
+    responses={503: OF_READING[503]},
     route_class=BoundedRoute,
 )
 
@@ -46,6 +48,9 @@ class InterviewsInQuery(PageInQuery):
     """Which part of the list is wanted."""
 
     state: InterviewState | None = Field(default=None, description="Only in this state.")
+    unread: bool = Field(
+        default=False, description="Only with danger that nobody has confirmed to have read."
+    )
 
 
 InterviewsOfQuery: TypeAlias = Annotated[InterviewsInQuery, Query()]
@@ -62,7 +67,9 @@ class ReopenRequest(RequestBody):
 async def list_interviews(query: InterviewsOfQuery, interviews: Interviewing) -> Response:
     """List the interviews of your tenant, a page at a time: held ones first, then the newest."""
     state = None if query.state is None else query.state.value
-    wanted = InterviewListRequest(limit=query.limit, cursor=query.cursor, state=state)
+    wanted = InterviewListRequest(
+        limit=query.limit, cursor=query.cursor, state=state, unread=query.unread
+    )
     return json_of(await interviews.page(wanted))
 
 

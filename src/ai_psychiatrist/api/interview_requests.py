@@ -65,6 +65,8 @@ class GivenAssessment(GivenScores):
         json_schema_extra={"anyOf": [{"required": ["items"]}, {"required": ["quantitative"]}]}
     )
 
+    assessment_id: Annotated[StrictStr, Field(max_length=64)] | None = None
+    """Where it is stored under this id, the interview is about it."""
     quantitative: GivenScores | None = None
     """The scores of a whole assessment."""
 

@@ -94,13 +94,16 @@ async def create_interview(
     callback = callback_of(body.callback_url, request)
     start: AssessmentInput | None = None
     risk: RiskReport | None = None
+    about: str | None = None
     if body.assessment is not None:
-        start = body.assessment.as_input()
+        start, about = body.assessment.as_input(), body.assessment.assessment_id
         body.assessment = None
         await release_body_memory(request.scope)
     elif body.has_transcript:
         start, risk = await _assessed(body, request)
-    snapshot = await interviews.create(body.protocol, body.inputs, start, callback=callback)
+    snapshot = await interviews.create(
+        body.protocol, body.inputs, start, callback=callback, about=about
+    )
     note_record(request, snapshot.id)
     result = _stepped(snapshot, services, transcript_risk=risk)
     if not body.has_link:

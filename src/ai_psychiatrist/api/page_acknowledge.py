@@ -55,17 +55,22 @@ def read_view(
 ) -> ReadView:
     """Return who has read the statements that are to be read now, for one caller."""
     readers = {
-        (signal.start, signal.end): [
-            ReaderView(
-                name="you" if row.reader == principal.id else name_shown(row.reader),
-                day=f"{row.at:%Y-%m-%d %H:%M}",
-                note=row.said.note,
-            )
-            for row in readers_of(signal, rows)
-        ]
+        (signal.start, signal.end): reader_views(readers_of(signal, rows), principal)
         for signal in risk.to_read
     }
     return ReadView(id=record_id, readers=readers, unread=unread_count(risk, rows))
+
+
+def reader_views(rows: Sequence[Acknowledgement], principal: Principal) -> list[ReaderView]:
+    """Return who has read a statement, for one caller."""
+    return [
+        ReaderView(
+            name="you" if row.reader == principal.id else name_shown(row.reader),
+            day=f"{row.at:%Y-%m-%d %H:%M}",
+            note=row.said.note,
+        )
+        for row in rows
+    ]
 
 
 @router.post("/{assessment_id}/acknowledge")

@@ -1,7 +1,7 @@
 """The pages of one assessment: its progress, its result with ratings, and rating it blind."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from fastapi import APIRouter, Request, Response
@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from ai_psychiatrist.api.authorization import PrincipalOf, requires
 from ai_psychiatrist.api.dependencies import RecordId, RecordsOf, ServicesOf
 from ai_psychiatrist.api.page_acknowledge import read_view
+from ai_psychiatrist.api.page_held_interview import danger_in_interview
 from ai_psychiatrist.api.page_interview import interview_view, item_protocols
 from ai_psychiatrist.api.pages import message_page, name_shown, redirect_to, render_page
 from ai_psychiatrist.api.records import RESULT_READERS, account_of, view_of
@@ -23,6 +24,7 @@ from ai_psychiatrist.domain.review import (
     ReviewPhase,
     ReviewRow,
 )
+from ai_psychiatrist.interview.interview_store import ReadInterview, read_all
 from ai_psychiatrist.results.page.views import DangerView, SheetView, danger_view
 from ai_psychiatrist.results.page.words import ITEM_QUESTIONS, end_words
 from ai_psychiatrist.results.reading import result_of
@@ -30,6 +32,7 @@ from ai_psychiatrist.reviews.adjudication import differing, gold_of, rows_to_adj
 from ai_psychiatrist.reviews.blindness import give_scores, is_asked_first, visible_rows
 from ai_psychiatrist.reviews.ratings import committed_of
 from ai_psychiatrist.store.events import StageEvent
+from ai_psychiatrist.store.interviews import ListedInterview
 from ai_psychiatrist.store.records import Record
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.wiring import Services
@@ -50,6 +53,10 @@ class _Read:
     phase: ReviewPhase
     rows: tuple[ReviewRow, ...] = ()
     acknowledged: tuple[Acknowledgement, ...] = ()
+    interviews: tuple[ReadInterview, ...] = ()
+    """Those about it, the newest first."""
+    in_interviews: tuple[ListedInterview, ...] = ()
+    """The interviews about it, for who sees only that there is danger in them."""
     stages: tuple[StageEvent, ...] = ()
     subject: str | None = field(default=None, repr=False)
     """The study id, for those who may see the interview."""
@@ -84,6 +91,7 @@ async def assessment(
             phase=phase,
             rows=visible_rows(store, assessment_id, principal.id),
             acknowledged=store.acknowledgements.of(assessment_id),
+            interviews=read_all(store.interviews.about(assessment_id)),
             subject=store.subject_of(assessment_id) if _sees_words(principal) else None,
         )
 
@@ -115,6 +123,7 @@ async def rate(
             record=store.get(assessment_id),
             phase=store.reviews.standing(assessment_id, principal.id),
             acknowledged=store.acknowledgements.of(assessment_id),
+            in_interviews=store.interviews.about(assessment_id),
             subject=store.subject_of(assessment_id),
         )
 
@@ -145,6 +154,8 @@ async def rate(
         draft=sha256(f"{assessment_id} {principal.id}".encode()).hexdigest()[:16],
         is_blind=found.phase is not ReviewPhase.SEEN,
         danger=shown,
+        in_interviews=[one for one in found.in_interviews if one.danger is not None],
+        may_read=Scope.READ in principal.scopes,
         read=read_view(assessment_id, shown.risk, found.acknowledged, principal),
         questions=ITEM_QUESTIONS,
     )
@@ -193,10 +204,13 @@ async def _progress(
 async def _sheet(request: Request, found: _Read, principal: Principal) -> Response:
     record = found.record
     view = await RESULT_READERS.run(lambda: view_of(record))
+    in_interviews = [await danger_in_interview(one.interview, request) for one in found.interviews]
     return await render_page(
         request,
         "assessment",
-        view=view,
+        view=replace(view, interviews=found.interviews),
+        interview_dangers=[one for one in in_interviews if one is not None],
+        may_read=Scope.READ in principal.scopes,
         read=read_view(record.summary.id, view.result.risk, found.acknowledged, principal),
         is_example=False,
         id=record.summary.id,

@@ -14,7 +14,7 @@ from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.api.authorization import PrincipalOf, requires
 from ai_psychiatrist.api.dependencies import RecordsOf, ServicesOf
 from ai_psychiatrist.api.json_body import BoundedRequest, BoundedRoute
-from ai_psychiatrist.api.page_held_interview import interviews_in_danger
+from ai_psychiatrist.api.page_held_interview import InterviewsInDanger, interviews_in_danger
 from ai_psychiatrist.api.pages import message_page, read_form, redirect_to, render_page
 from ai_psychiatrist.api.record_models import ListInQuery
 from ai_psychiatrist.config import with_model
@@ -87,6 +87,7 @@ _CHOOSERS: Final = (
     ),
 )
 _SORTS: Final = (
+    (Sort.UNREAD.value, "unread danger first"),
     (Sort.CREATED.value, "newest first"),
     (Sort.DANGER.value, "gravest danger first"),
     (Sort.TOTAL.value, "highest total first"),
@@ -106,6 +107,8 @@ EXPORTS: Final = (
     ("ratings", "jsonl", "Ratings, JSONL"),
     ("acknowledgements", "xlsx", "Who read danger, Excel"),
     ("acknowledgements", "csv", "Who read danger, CSV"),
+    ("interviews", "xlsx", "Interviews, Excel"),
+    ("interviews", "csv", "Interviews, CSV"),
 )
 _PHASES: Final = {
     ReviewPhase.UNSEEN: "not rated",
@@ -124,6 +127,7 @@ class Cohort:
     """Study ids, by the random id of a subject."""
     unread: int
     """How many assessments of all have statements that nobody has confirmed reading."""
+    in_danger: InterviewsInDanger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +144,7 @@ class CohortFilter:
     @property
     def sort(self) -> str:
         """The order."""
-        return self.values.get("sort", Sort.CREATED.value)
+        return self.values.get("sort", Sort.UNREAD.value)
 
     @property
     def is_filtered(self) -> bool:
@@ -169,18 +173,21 @@ async def cohort(
         page = list_for(store, query.wanted(principal))
         subject_ids = [line.summary.subject_id for line in page.records]
         return Cohort(
-            page=page, subjects=store.keys.names(subject_ids), unread=store.lists.unread()
+            page=page,
+            subjects=store.keys.names(subject_ids),
+            unread=store.lists.unread(),
+            in_danger=interviews_in_danger(store),
         )
 
     found = await records.ask(listed)
-    held, held_total = await interviews_in_danger(records, principal)
-    if not found.page.total and not held and not wanted.is_filtered:
+    if not found.page.total and not found.in_danger.total and not wanted.is_filtered:
         view = await example_view(request, services)
         return await render_page(
             request,
             "assessment",
             view=view,
             read=None,
+            interview_dangers=(),
             is_example=True,
             id="",
             phase="",
@@ -196,8 +203,6 @@ async def cohort(
         "cohort",
         status=422 if problem else 200,
         problem=problem,
-        held=held,
-        held_total=held_total,
         cohort=found,
         phases=_PHASES,
         next=wanted.link(cursor=found.page.next) if found.page.next else "",
@@ -227,9 +232,9 @@ def _wanted(request: Request, principal: Principal) -> tuple[CohortFilter, ListI
     has_scores = given.get(_SCORES, usual) == "shown"
     asked = {name: value for name, value in given.items() if name != _SCORES}
     try:
-        query = ListInQuery.model_validate({**asked, "blind": not has_scores})
+        query = ListInQuery.model_validate({"sort": Sort.UNREAD, **asked, "blind": not has_scores})
     except ValidationError:
         problem = "There is no such list: the address was changed, or is of an older version."
         kept = CohortFilter(values={}, has_scores=has_scores)
-        return kept, ListInQuery(blind=not has_scores), problem
+        return kept, ListInQuery(sort=Sort.UNREAD, blind=not has_scores), problem
     return CohortFilter(values=given, has_scores=has_scores), query, ""

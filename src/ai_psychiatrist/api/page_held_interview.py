@@ -1,17 +1,20 @@
 """The page of an interview: what danger it is held for, what was said, and letting it go on."""
 
+import re
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
 
-from ai_psychiatrist.api.authorization import PrincipalOf, requires
-from ai_psychiatrist.api.dependencies import ServicesOf
+from ai_psychiatrist.api.authorization import PrincipalOf, principal_of, requires
+from ai_psychiatrist.api.dependencies import RecordsOf, records_of, services_of
 from ai_psychiatrist.api.held_interviews import REOPENING
 from ai_psychiatrist.api.interview_models import DangerResult
 from ai_psychiatrist.api.interviews import InterviewId, Interviewing
 from ai_psychiatrist.api.json_body import BoundedRequest, BoundedRoute
+from ai_psychiatrist.api.page_acknowledge import ReaderView, reader_views
 from ai_psychiatrist.api.pages import (
     message_page,
     name_shown,
@@ -19,7 +22,8 @@ from ai_psychiatrist.api.pages import (
     redirect_to,
     render_page,
 )
-from ai_psychiatrist.domain.access import Principal, Scope
+from ai_psychiatrist.domain.access import Scope
+from ai_psychiatrist.domain.acknowledgement import Statement
 from ai_psychiatrist.domain.errors import (
     ArtifactMismatch,
     AssessmentServiceError,
@@ -28,75 +32,108 @@ from ai_psychiatrist.domain.errors import (
 )
 from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.domain.problems import problem_kinds
-from ai_psychiatrist.domain.risk import RiskLevel
+from ai_psychiatrist.interview.danger_statements import DangerStatement
 from ai_psychiatrist.interview.interview_store import state_of
-from ai_psychiatrist.interview.serialization import whole
+from ai_psychiatrist.interview.record import Interview, Reopening
 from ai_psychiatrist.interview.service import MOST_REASON
+from ai_psychiatrist.reviews.acknowledging import MOST_NOTE, acknowledge_interview, readers_of
 from ai_psychiatrist.store.interviews import InterviewListRequest, ListedInterview
 from ai_psychiatrist.store.store import Store
-from ai_psychiatrist.store.stores import Records
 
 _MOST_HELD: Final = 50
 """Listed above the assessments; the interface pages through all of them."""
+
+_PLACE: Final = re.compile(r"([0-9]{1,9})-([0-9]{1,9})-([0-9]{1,9})", re.ASCII)
 
 router = APIRouter(prefix="/interviews", include_in_schema=False, route_class=BoundedRoute)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InDanger:
-    """A line of the list of interviews with signs of danger."""
+class DangerSaid:
+    """A statement of danger in an answer, and who has read it."""
 
-    listed: ListedInterview
-    state: InterviewState
-    level: RiskLevel | None
-    """`None` where the interview cannot be read."""
-    about: str | None
-    """The id of the assessment that it is about."""
-    subject: str | None = field(repr=False)
-    """The study id of that assessment, for whoever may read it."""
+    said: DangerStatement
+    place: str
+    """As the form names it: turn, start and end."""
+    readers: Sequence[ReaderView]
 
 
-async def interviews_in_danger(
-    records: Records, principal: Principal
-) -> tuple[list[InDanger], int]:
-    """Return the latest interviews with danger, held ones first, and how many there are in all."""
-    names_subjects = Scope.READ in principal.scopes
-    return await records.ask(lambda store: _in_danger(store, names_subjects=names_subjects))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterviewDangerView:
+    """What pages show of the danger in an interview."""
+
+    interview: Interview
+    danger: DangerResult
+    statements: Sequence[DangerSaid]
+    reopenings: Sequence[tuple[str, Reopening]]
+    """Each with the name of who reopened it."""
+    most_note: int = MOST_NOTE
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it is held still."""
+        return self.interview.state is InterviewState.SAFETY_HOLD
+
+    @property
+    def unread(self) -> int:
+        """How many statements nobody has confirmed to have read."""
+        return sum(not one.readers for one in self.statements)
 
 
-def _in_danger(store: Store, *, names_subjects: bool) -> tuple[list[InDanger], int]:
-    wanted = InterviewListRequest(limit=_MOST_HELD, has_danger=True)
-    page = store.interviews.page(wanted)
-    return [_line(store, one, names_subjects=names_subjects) for one in page.interviews], page.total
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterviewsInDanger:
+    """The interviews with signs of danger, unread and held ones first."""
+
+    listed: Sequence[tuple[ListedInterview, InterviewState]]
+    total: int
+    unread: int
+    """How many about no assessment have danger that nobody has confirmed reading."""
 
 
-def _line(store: Store, listed: ListedInterview, *, names_subjects: bool) -> InDanger:
-    interview, stored = None, listed.stored
-    with suppress(ArtifactMismatch):
-        if stored is not None:
-            interview = whole(listed.id, origin=stored.origin, state=stored.state)
-    danger, about = (interview.danger, interview.about) if interview else (None, None)
-    return InDanger(
-        listed=listed,
-        state=state_of(listed),
-        level=None if danger is None else danger.level,
-        about=about,
-        subject=_subject_of(store, about) if about is not None and names_subjects else None,
+def interviews_in_danger(store: Store) -> InterviewsInDanger:
+    """Return the latest interviews with danger, and how many there are in all."""
+    page = store.interviews.page(InterviewListRequest(limit=_MOST_HELD, has_danger=True))
+    return InterviewsInDanger(
+        listed=[(one, state_of(one)) for one in page.interviews],
+        total=page.total,
+        unread=store.interviews.unread(),
     )
 
 
-def _subject_of(store: Store, record_id: str) -> str | None:
-    """Return the subject of an assessment, `None` where it has none or is gone."""
-    with suppress(NotFound, ArtifactMismatch):
-        return store.keys.name(store.get(record_id).summary.subject_id)
-    return None
+async def danger_in_interview(interview: Interview, request: Request) -> InterviewDangerView | None:
+    """Return the danger in an interview with who has read it, `None` where there is none."""
+    danger = DangerResult.of(interview, services_of(request).crisis_resources)
+    if danger is None:
+        return None
+    principal = principal_of(request)
+    rows = await records_of(request).ask(lambda store: store.interviews.acknowledged(interview.id))
+    found = {
+        Statement(turn=place.turn, start=place.start, end=place.end): said
+        for place, said in zip(danger.places, danger.statements, strict=True)
+    }
+    return InterviewDangerView(
+        interview=interview,
+        danger=danger,
+        statements=[
+            DangerSaid(
+                said=said,
+                place=f"{at.turn}-{at.start}-{at.end}",
+                readers=reader_views(readers_of(at, rows), principal),
+            )
+            for at, said in found.items()
+        ],
+        reopenings=[
+            ("you" if one.author == principal.id else name_shown(one.author), one)
+            for one in interview.reopenings
+        ],
+    )
 
 
 @router.get("/{interview_id}", dependencies=[requires(Scope.READ)])
 async def interview_page(
     interview_id: InterviewId,
     request: Request,
-    services: ServicesOf,
+    records: RecordsOf,
     interviews: Interviewing,
     principal: PrincipalOf,
 ) -> Response:
@@ -105,16 +142,17 @@ async def interview_page(
         snapshot = await interviews.get(interview_id)
     except (NotFound, ArtifactMismatch) as error:
         return await _refusal(request, "Not here", error)
+    subject = None
+    if (about := snapshot.about) is not None:
+        with suppress(NotFound):
+            subject = await records.ask(lambda store: store.subject_of(about))
     is_held = snapshot.state is InterviewState.SAFETY_HOLD
     return await render_page(
         request,
         "held_interview",
         interview=snapshot,
-        danger=DangerResult.of(snapshot, services.crisis_resources),
-        reopenings=[
-            ("you" if one.author == principal.id else name_shown(one.author), one)
-            for one in snapshot.reopenings
-        ],
+        subject=subject,
+        danger=await danger_in_interview(snapshot, request),
         is_held=is_held,
         may_reopen=is_held and principal.scopes >= REOPENING,
         most_reason=MOST_REASON,
@@ -135,6 +173,36 @@ async def reopen_on_page(
     except (InputError, ArtifactMismatch) as error:
         return await _refusal(request, "Not reopened", error)
     return redirect_to(request, f"/interviews/{interview_id}")
+
+
+@router.post("/{interview_id}/acknowledge", dependencies=[requires(Scope.READ)])
+async def confirm_read(
+    interview_id: InterviewId,
+    request: BoundedRequest,
+    records: RecordsOf,
+    interviews: Interviewing,
+    principal: PrincipalOf,
+) -> Response:
+    """Keep that the caller has read one statement of danger, or all, and show the page again."""
+    form = await read_form(request)
+    place = _PLACE.fullmatch(form.get("statement", ""))
+    statements = None
+    if place:
+        turn, start, end = map(int, place.groups())
+        statements = {Statement(turn=turn, start=start, end=end)}
+    note = form.get("note", "")[:MOST_NOTE]
+    try:
+        snapshot = await interviews.get(interview_id)
+        await records.ask(
+            lambda store: acknowledge_interview(
+                store, snapshot, principal, statements=statements, note=note
+            )
+        )
+    except (InputError, NotFound, ArtifactMismatch) as error:
+        return await _refusal(request, "Not kept", error)
+    about = snapshot.about if form.get("from") == "assessment" else None
+    here = f"/interviews/{interview_id}" if about is None else f"/assessments/{about}"
+    return redirect_to(request, f"{here}#interview-danger")
 
 
 async def _refusal(request: Request, title: str, error: AssessmentServiceError) -> Response:

@@ -2,7 +2,7 @@
 
 import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,6 +26,7 @@ from ai_psychiatrist.api.interview_models import TotalResult
 from ai_psychiatrist.api.interview_requests import assessment_input
 from ai_psychiatrist.api.interviews import make_link
 from ai_psychiatrist.api.json_body import BoundedRequest
+from ai_psychiatrist.api.page_held_interview import InterviewDangerView, danger_in_interview
 from ai_psychiatrist.api.pages import message_page, read_form, redirect_to, render_page
 from ai_psychiatrist.api.records import RESULT_READERS
 from ai_psychiatrist.api.slots import AdmittedRoute
@@ -39,7 +40,7 @@ from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 from ai_psychiatrist.results.reading import result_of
 from ai_psychiatrist.reviews.blindness import give_scores, is_asked_first
-from ai_psychiatrist.store.interviews import id_hash
+from ai_psychiatrist.store.interviews import ListedInterview, id_hash
 from ai_psychiatrist.store.records import Record
 from ai_psychiatrist.store.store import Store
 
@@ -72,6 +73,7 @@ class InterviewView:
     """What the pages of an assessment show of the interview about it."""
 
     interview: InterviewSnapshot
+    danger: InterviewDangerView | None
     state: str
     """In a sentence."""
     asked: int
@@ -97,12 +99,14 @@ class _Seen:
 
 
 async def interview_view(record_id: str, request: Request) -> InterviewView | None:
-    """Return the interview about an assessment, `None` where there is none, or none any more."""
-    interview_id = await records_of(request).ask(lambda store: store.interview_of(record_id))
-    if interview_id is None:
-        return None
-    interview = await _kept(interview_id, await _service(request))
+    """Return the latest interview about an assessment, `None` where none can be read."""
+    about = await records_of(request).ask(lambda store: store.interviews.about(record_id))
+    interview = await _kept(_latest(about), await _service(request))
     return None if interview is None else await _view(interview, request)
+
+
+def _latest(about: Sequence[ListedInterview]) -> str | None:
+    return next((one.id for one in about if one.is_readable), None)
 
 
 async def item_protocols(request: Request) -> tuple[str, ...]:
@@ -131,6 +135,7 @@ async def follow(assessment_id: RecordId, request: Request) -> Response:
         view=view,
         address=address,
         may_ask=Scope.ASSESS in principal_of(request).scopes,
+        may_read=Scope.READ in principal_of(request).scopes,
     )
     if NEW_LINK_COOKIE in request.cookies:
         set_new_link_cookie(shown, request.scope, _path(assessment_id), "")
@@ -170,7 +175,6 @@ async def ask_person(
             words = "It has no scores, so nothing is known of what to ask."
             return await message_page(request, "Nothing to ask", words, status=409)
         interview = begun
-        await records.ask(lambda store: store.note_interview(assessment_id, begun.id))
     if interview.state.is_over:
         return redirect_to(request, here)
     link = await make_link(interview, request)
@@ -233,7 +237,7 @@ def _seen(store: Store, record_id: str, principal: Principal) -> _Seen:
     may_read = Scope.READ in principal.scopes
     return _Seen(
         record=record,
-        interview_id=store.interview_of(record_id),
+        interview_id=_latest(store.interviews.about(record_id)),
         subject=store.keys.name(record.summary.subject_id) if may_read else None,
     )
 
@@ -266,6 +270,7 @@ async def _view(interview: InterviewSnapshot, request: Request) -> InterviewView
     link = await KEY_READERS.run(lambda: links.of(hashed))
     return InterviewView(
         interview=interview,
+        danger=await danger_in_interview(interview, request),
         state=_STATES[interview.state],
         asked=sum(goal.asks > 0 for goal in interview.goals),
         total=TotalResult.of(interview.items),

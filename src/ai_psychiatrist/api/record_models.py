@@ -30,7 +30,8 @@ class ListInQuery(PageInQuery):
     """Which part of the list is wanted."""
 
     sort: Sort = Field(
-        default=Sort.CREATED, description="What comes first: the newest, or the highest."
+        default=Sort.CREATED,
+        description="What comes first: the newest, unread danger, or the highest.",
     )
     band: BandName | None = Field(
         default=None, description="Only totals that may lie in this band."
@@ -92,9 +93,10 @@ class RecordResult(Result):
     status: str | None
     """`complete`, or `partial` where a part of the result is missing; null while there is none."""
     danger: RiskLevel | None
-    """The level of the signs of danger; never hidden."""
+    """The gravest level of danger, in interviews about it as well; never hidden."""
     to_read: int | None
-    """How many statements of danger a person is to read now; never hidden."""
+    """How many statements of danger a person is to read now, in interviews as well; never
+    hidden."""
     unread: int | None
     """How many of those nobody has confirmed to have read; never hidden."""
     hidden: bool
@@ -104,6 +106,10 @@ class RecordResult(Result):
     or items were not scored."""
     total_max: int | None
     """The total if every unknown item were 3."""
+    interview_total_min: int | None
+    """`total_min` with the answers of the latest interview about it that is done; null without."""
+    interview_total_max: int | None
+    """`total_max` with those answers."""
     severity_lower: Severity | None
     """The band of the smallest possible total: 0 minimal to 4 severe."""
     severity_upper: Severity | None
@@ -136,6 +142,10 @@ def record_result(listed: ListedRecord) -> RecordResult:
     summary = listed.summary
     names = {one.name for one in fields(summary.figures)} & RecordResult.model_fields.keys()
     figures = {name: getattr(summary.figures, name) for name in names}
+    figures["interview_total_min"], figures["interview_total_max"] = listed.interview_total or (
+        None,
+        None,
+    )
     if listed.is_hidden:
         figures |= dict.fromkeys(figures.keys() - _NEVER_HIDDEN)
     return RecordResult.model_validate(
@@ -145,10 +155,12 @@ def record_result(listed: ListedRecord) -> RecordResult:
             "subject_id": summary.subject_id,
             "state": summary.state,
             "raters": summary.raters,
-            "unread": summary.unread,
             "phase": listed.phase,
             "hidden": listed.is_hidden,
             **figures,
+            "danger": listed.danger,
+            "to_read": listed.to_read,
+            "unread": listed.unread,
         }
     )
 

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
@@ -69,6 +70,7 @@ from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewRow
 from ai_psychiatrist.domain.risk import RiskReport
 from ai_psychiatrist.infrastructure.off_loop import WorkerThreads
+from ai_psychiatrist.interview.interview_store import ReadInterview, read_all
 from ai_psychiatrist.results.fhir.bundle import MEDIA_TYPE, bundle_of, bytes_of
 from ai_psychiatrist.results.fhir.source import AS_USUAL, BundleOptions
 from ai_psychiatrist.results.page.pages import sheet_html
@@ -231,8 +233,10 @@ async def read_assessment(
     if media_type == MEDIA_TYPE:
         rows = await records.ask(lambda store: store.reviews.of(assessment_id))
         own_rows = [row for row in rows if row.rater == principal.id]
-        subject = await records.ask(lambda store: store.subject_of(assessment_id))
-        wanted = BundleOptions(made_at=record.summary.created_at, study_id=subject)
+        study_id, interviews = await records.ask(partial(_with_interviews, assessment_id))
+        wanted = BundleOptions(
+            made_at=record.summary.created_at, study_id=study_id, interviews=interviews
+        )
         content = await asyncio.to_thread(bundle_bytes, record, own_rows, wanted)
     return Response(content, media_type=media_type, headers={"Vary": "Accept"})
 
@@ -312,10 +316,20 @@ async def read_assessment_page(
 ) -> HTMLResponse:
     """Return the assessment as one HTML file that needs nothing else, transcript included."""
     record = await scored(assessment_id, records, principal)
-    html = await RESULT_READERS.run(lambda: sheet_html(view_of(record)))
+    study_id, interviews = await records.ask(partial(_with_interviews, assessment_id))
+
+    def page() -> str:
+        return sheet_html(replace(view_of(record), study_id=study_id, interviews=interviews))
+
+    html = await RESULT_READERS.run(page)
     # Shown here it would be under this server's policy, which allows no style inside a file.
     name = f'attachment; filename="assessment-{assessment_id[:8]}.html"'
     return HTMLResponse(html, headers={"Content-Disposition": name})
+
+
+def _with_interviews(record_id: str, store: Store) -> tuple[str | None, tuple[ReadInterview, ...]]:
+    """Return the study id of an assessment, and the interviews about it, the newest first."""
+    return store.subject_of(record_id), read_all(store.interviews.about(record_id))
 
 
 @subjects.get("/{subject_id}", response_model=SubjectResult)

@@ -3,11 +3,11 @@
 import asyncio
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeAlias
 
 import typer
 from pydantic import ValidationError
@@ -31,6 +31,7 @@ from ai_psychiatrist.cli.stores import audited
 from ai_psychiatrist.config import CRISIS_LINE_CURE, Settings
 from ai_psychiatrist.domain.access import LOCAL
 from ai_psychiatrist.domain.errors import InputError, RequestConflict
+from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.domain.interview_items import AssessmentInput
 from ai_psychiatrist.infrastructure.given_files import read_regular, reason_of
 from ai_psychiatrist.infrastructure.options import web_address
@@ -148,14 +149,16 @@ def interview(
             else:
                 given = _read_inputs(inputs or ())
                 known: AssessmentInput | None = None
+                about: str | None = None
                 if assessment is not None:
-                    known = _read_assessment(assessment)
+                    read = _read_assessment(assessment)
+                    known, about = read.as_input(), read.assessment_id
                 elif transcript is not None:
                     roles = speaker_roles(participant, None)
                     known = session.assessed(
                         given_transcript(str(transcript), settings, roles, field="--transcript")
                     )
-                step = service.create(protocol_id, given, known)
+                step = service.create(protocol_id, given, known, about=about)
             with working():
                 snapshot = runner.run(step)
             code = session.hold(snapshot)
@@ -170,23 +173,36 @@ def schemas() -> None:
 
 @interview_app.command("list")
 def list_interviews() -> None:
-    """Print the ids of stored interviews: held ones first, then the latest."""
+    """Print stored interviews: held ones first, then the latest.
+
+    Each line has id, protocol, state, the time of the last change, danger, and the study id of the
+    assessment that it is about.
+    """
     with _opened(quiet(read_settings())) as (runner, _, service):
         kept = runner.run(service.list())
     for one in kept:
         state = one.state.value if one.is_readable else "unreadable"
-        interview_id = one.interview_id or ""
-        typer.echo(f"{interview_id}  {one.protocol:<10}  {state:<12}  {one.updated_at}")
+        unread = f", {one.unread} not yet read" if one.unread else ""
+        danger = f"{one.danger.value}{unread}" if one.danger else "-"
+        moment = f"{one.protocol:<10}  {state:<12}  {one.updated_at}"
+        typer.echo(f"{one.interview_id or ''}  {moment}  {danger}  {one.subject or ''}".rstrip())
+
+
+InterviewArgument: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID",
+        help="Of an interview, or an assessment's or study id with one.",
+    ),
+]
 
 
 # An id may begin with a dash.
 @interview_app.command(context_settings={"ignore_unknown_options": True})
-def delete(
-    interview_id: Annotated[str, typer.Argument(metavar="ID", help="The interview's id.")],
-) -> None:
+def delete(given: InterviewArgument) -> None:
     """Delete an interview with all its data."""
     with _opened(quiet(read_settings())) as (runner, _, service):
-        runner.run(service.delete(interview_id))
+        runner.run(service.delete(_meant(runner, service, given)))
 
 
 @interview_app.command(
@@ -203,7 +219,7 @@ Exit status: 0 it goes on, 2 there is no such interview, it is not held, or no r
 """,
 )
 def reopen(
-    interview_id: Annotated[str, typer.Argument(metavar="ID", help="The interview's id.")],
+    given: InterviewArgument,
     *,
     reason: Annotated[
         str,
@@ -214,6 +230,9 @@ def reopen(
 ) -> None:
     """Reopen an interview that is held because of a sign of danger."""
     with _opened(quiet(read_settings())) as (runner, services, service):
+        interview_id = _meant(
+            runner, service, given, lambda state: state is InterviewState.SAFETY_HOLD
+        )
         runner.run(service.get(interview_id))
         with audited(services.stores, LOCAL.tenant, "interview_reopened", interview_id):
             going_on = service.reopen(interview_id, reason=reason, author=LOCAL.id)
@@ -239,7 +258,7 @@ Exit status: 0 made or revoked, 2 there is no such interview, or it is over.
 """,
 )
 def link(
-    interview_id: Annotated[str, typer.Argument(metavar="ID", help="The interview's id.")],
+    given: InterviewArgument,
     *,
     url: Annotated[
         str | None,
@@ -252,6 +271,7 @@ def link(
     """Create a link by which the person answers in a browser, or revoke it."""
     settings = quiet(read_settings())
     with _opened(settings) as (runner, services, service):
+        interview_id = _meant(runner, service, given, lambda state: not state.is_over)
         found, links = runner.run(service.get(interview_id)), services.interview_links
         hashed = id_hash(interview_id)
         if is_revoked:
@@ -267,6 +287,27 @@ def link(
     typer.echo(link_address(address, made.token))
     ends = datetime.fromtimestamp(made.link.expires_at, UTC)
     say(f"Copy the address now: it will not be shown again. It ends on {ends:%Y-%m-%d %H:%M} UTC.")
+
+
+def _meant(
+    runner: asyncio.Runner,
+    service: InterviewService,
+    given: str,
+    fits: Callable[[InterviewState], bool] = lambda _: True,
+) -> str:
+    """Return the id of the one interview that is meant, of several the one whose state fits.
+
+    Raises `InputError` that names all where more than one does.
+    """
+    found = [one for one in runner.run(service.meant_by(given)) if one.interview_id]
+    meant = [one for one in found if fits(one.state)] or found
+    if len(meant) > 1:
+        listed = "; ".join(
+            f"{one.interview_id} ({one.state.value}, begun {one.created_at[:16]})" for one in meant
+        )
+        msg = f"more than one interview is meant: name one by its id: {listed}"
+        raise InputError(msg, field="ID")
+    return meant[0].interview_id or given if meant else given
 
 
 def _address(url: str) -> str:
@@ -321,11 +362,11 @@ def _read_text(path: Path, *, field: str) -> str:
         ) from None
 
 
-def _read_assessment(path: Path) -> AssessmentInput:
+def _read_assessment(path: Path) -> GivenAssessment:
     """Read what `assess --json` or the HTTP API gave; raises `InputError` for anything else."""
     text = _read_text(path, field="--from")
     try:
-        return GivenAssessment.model_validate_json(text).as_input()
+        return GivenAssessment.model_validate_json(text)
     except ValidationError:
         raise InputError(
             "--from: the file holds no assessment; make one with "

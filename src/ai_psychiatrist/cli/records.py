@@ -80,7 +80,7 @@ def list_records(
             page = store.lists.page(RecordListRequest(rater="", limit=_LINES, cursor=cursor))
             cursor, is_last = page.next, page.next is None
             for line in page.records:
-                one, danger = line.summary, line.summary.figures.danger
+                one, danger = line.summary, line.danger
                 shown = {
                     "assessment_id": one.id,
                     "subject_id": one.subject_id,

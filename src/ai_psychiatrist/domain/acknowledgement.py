@@ -6,8 +6,10 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Statement:
-    """A statement by its place: characters of the transcript, the end exclusive."""
+    """A statement by its place: characters of the transcript or of an answer, the end exclusive."""
 
+    turn: int = 0
+    """Of an interview's answer, from 1; 0 in a transcript, whose characters are counted through."""
     start: int
     end: int
 
@@ -26,7 +28,7 @@ class Acknowledgement:
     """What one person confirmed at one time."""
 
     number: int
-    """From 1, of its assessment."""
+    """From 1, of its assessment or interview."""
     reader: str
     """`Principal.id`."""
     at: datetime

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from ai_psychiatrist.domain.acknowledgement import Statement
 from ai_psychiatrist.interview.record import Danger, Interview
 from ai_psychiatrist.services.risk.context import sentence_around
 
@@ -18,6 +19,13 @@ class DangerStatement:
     """The words in which the sign was found."""
     sentence: str = field(repr=False)
     """The whole sentence that they stand in."""
+
+
+def places_to_read(interview: Interview) -> tuple[Statement, ...]:
+    """Return the statements of danger that a person is to read, in their order."""
+    places = (place for danger in interview.dangers for place in danger.places)
+    found = {Statement(turn=one.turn, start=one.start, end=one.end) for one in places}
+    return tuple(sorted(found))
 
 
 def danger_statements(interview: Interview, danger: Danger) -> tuple[DangerStatement, ...]:

@@ -1,12 +1,20 @@
 """Interviews as the service stores and finds them: their shape for the rows of the store."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch, StoreUnusable
 from ai_psychiatrist.domain.interview import InterviewState
+from ai_psychiatrist.domain.interview_items import ItemOutcome
+from ai_psychiatrist.domain.phq8 import ScoreTotals
+from ai_psychiatrist.interview.danger_statements import (
+    DangerStatement,
+    danger_statements,
+    places_to_read,
+)
 from ai_psychiatrist.interview.errors import store_full, store_unusable
+from ai_psychiatrist.interview.item_outcomes import item_outcomes, total_with
 from ai_psychiatrist.interview.record import Interview
 from ai_psychiatrist.interview.serialization import (
     after_turn,
@@ -25,6 +33,7 @@ from ai_psychiatrist.store.interviews import (
     ListedInterview,
     OpenedInterview,
     StoredInterview,
+    id_hash,
 )
 from ai_psychiatrist.store.moving import refusing_foreign
 
@@ -51,7 +60,8 @@ class InterviewStore:
         """Put down a new interview; raises `StoreUnusable` when there is no room for it."""
         stored = StoredInterview(origin=origin_bytes(interview), state=state_bytes(interview))
         with translated():
-            if not self.rows.add(interview.id, stored, _columns(interview)):
+            columns = {**_columns(interview), "record_id": interview.about}
+            if not self.rows.add(interview.id, stored, columns):
                 raise store_full()
 
     def load(self, interview_id: str) -> Interview:
@@ -59,6 +69,11 @@ class InterviewStore:
         with translated():
             stored = self.rows.load(interview_id)
         return whole(interview_id, origin=stored.origin, state=stored.state)
+
+    def has_record(self, record_id: str) -> bool:
+        """Return whether an assessment is stored, which an interview can be about."""
+        with translated():
+            return self.rows.has_record(record_id)
 
     def id_of(self, hashed: str) -> str:
         """Return the id of the interview with this hash of its id; raises `NotFound`."""
@@ -108,7 +123,7 @@ class InterviewStore:
     def delete(self, interview_id: str) -> None:
         """Remove an interview and all that belongs to it; raises `NotFound`."""
         with translated():
-            self.rows.delete(interview_id)
+            self.rows.delete(id_hash(interview_id))
 
     def list(self) -> tuple[InterviewListing, ...]:
         """Return all interviews, those that are held first, then the latest.
@@ -117,6 +132,11 @@ class InterviewStore:
         """
         with translated():
             return tuple(map(_listing, self.rows.list()))
+
+    def meant_by(self, given: str) -> tuple[InterviewListing, ...]:
+        """Return the interviews of an id, an assessment's id or a study id, the newest first."""
+        with translated():
+            return tuple(map(_listing, self.rows.meant_by(given)))
 
     def page(self, wanted: InterviewListRequest) -> InterviewPage:
         """Return a part of that list; raises `InputError` for a cursor that no page gave."""
@@ -131,13 +151,62 @@ class InterviewStore:
         Raises `InputError` for what no store gave, and then nothing of it is stored.
         """
         with refusing_foreign("an interview"):
-            whole(given.id, origin=given.origin.encode(), state=given.state.encode())
+            found = whole(given.id, origin=given.origin.encode(), state=given.state.encode())
+        columns = _columns(found)
         with translated():
-            return self.rows.take_in(given)
+            is_stored = found.about is not None and self.rows.has_record(found.about)
+            about = found.about if is_stored else None
+            # An earlier version counted no statements.
+            counted = {"unread": columns["to_read"], **given.row, **columns, "record_id": about}
+            counted.pop("has_danger", None)
+            return self.rows.take_in(replace(given, row=counted))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadInterview:
+    """A stored interview with its words, and what its answers come to."""
+
+    listed: ListedInterview
+    interview: Interview = field(repr=False)
+    items: tuple[ItemOutcome, ...] = field(repr=False)
+    """The eight items as they stand now."""
+    total: ScoreTotals | None
+    """`None` in an interview about goals, which has no items."""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether its answers count for the assessment that it is about."""
+        return self.total is not None and self.interview.state is InterviewState.DONE
+
+    @property
+    def statements(self) -> tuple[DangerStatement, ...]:
+        """What was said where danger held it."""
+        found = self.interview.dangers
+        return tuple(said for one in found for said in danger_statements(self.interview, one))
+
+
+def read_all(listed: Iterable[ListedInterview]) -> tuple[ReadInterview, ...]:
+    """Return interviews of a list with their words, without those that cannot be read."""
+    found: list[ReadInterview] = []
+    for one in listed:
+        if one.stored is None:
+            continue
+        with suppress(ArtifactMismatch):
+            read = whole(one.id, origin=one.stored.origin, state=one.stored.state)
+            total = total_with(read)
+            items = () if total is None else item_outcomes(read)
+            found.append(ReadInterview(listed=one, interview=read, items=items, total=total))
+    return tuple(found)
+
+
+def latest_done(read: Iterable[ReadInterview]) -> ReadInterview | None:
+    """Return the interview whose answers count for an assessment. `read`: the newest first."""
+    return next((one for one in read if one.is_done), None)
 
 
 def _columns(interview: Interview) -> dict[str, Value]:
     """Return what of an interview can be asked for without its key: nothing that anybody said."""
+    danger, total = interview.danger, total_with(interview)
     return {
         "version": interview.version,
         "protocol": interview.protocol.id,
@@ -147,7 +216,10 @@ def _columns(interview: Interview) -> dict[str, Value]:
         "turns": interview.turn,
         "model_calls": interview.spent.calls,
         "end_reason": None if interview.end_reason is None else interview.end_reason.value,
-        "has_danger": int(interview.danger is not None),
+        "danger": None if danger is None else danger.level.rank,
+        "to_read": len(places_to_read(interview)),
+        "total_min": None if total is None else total.total_score_min,
+        "total_max": None if total is None else total.total_score_max,
     }
 
 
@@ -181,6 +253,11 @@ def _listing(listed: ListedInterview) -> InterviewListing:
         created_at=row.created_at,
         updated_at=row.updated_at,
         is_readable=listed.is_readable and row.state in set(InterviewState),
+        assessment_id=row.record_id,
+        subject=listed.subject,
+        danger=listed.danger,
+        to_read=row.to_read,
+        unread=row.unread,
     )
 
 

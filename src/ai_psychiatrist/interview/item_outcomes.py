@@ -8,7 +8,7 @@ from ai_psychiatrist.domain.interview_items import (
     SaidOfItem,
     UnansweredReason,
 )
-from ai_psychiatrist.domain.phq8 import Item, UnknownReason
+from ai_psychiatrist.domain.phq8 import Item, ScoreTotals, UnknownReason, total_of
 from ai_psychiatrist.interview.record import Interview
 
 
@@ -17,6 +17,13 @@ def item_outcomes(interview: Interview) -> tuple[ItemOutcome, ...]:
     goals = {goal.item: goal for goal in interview.goals}
     known = interview.assessment.items if interview.assessment else {}
     return tuple(_outcome(interview, item, goals.get(item), known.get(item)) for item in Item)
+
+
+def total_with(interview: Interview) -> ScoreTotals | None:
+    """Return the total of the items as they stand now, `None` in an interview about goals."""
+    if not any(goal.item for goal in interview.goals) and interview.assessment is None:
+        return None
+    return total_of(one.score for one in item_outcomes(interview))
 
 
 def _outcome(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final
 
 from ai_psychiatrist.domain.errors import (
@@ -97,14 +98,17 @@ class InterviewService:
     ) -> InterviewSnapshot:
         """Begin an interview and put its first question.
 
-        `callback`: where it is told that the interview is held. `about`: the id of a stored
-        assessment that it is about.
+        `callback`: where it is told that the interview is held. `about`: the id of the assessment
+        that it is about, which counts where it is stored.
         Raises `InputError` for inputs that the protocol does not take, `RequestConflict` when the
         protocol needs a model and there is none, and `StoreUnusable` when no more can be kept. Of a
         creation that is cancelled nothing is kept.
         """
         followed = self._protocol_named(protocol)
         context = self._context(followed)
+        if about is not None:
+            is_stored = await self._stored.run(partial(_has_record, about))
+            about = about if is_stored else None
         begun = self._new(context, inputs or {}, assessment)
         interview = replace(begun, callback=callback, about=about)
         if not followed.needs_model:
@@ -238,6 +242,14 @@ class InterviewService:
         """
         return await self._stored.run(lambda store: store.list())
 
+    async def meant_by(self, given: str) -> tuple[InterviewListing, ...]:
+        """Return the interviews of an id, an assessment's id or a study id, the newest first.
+
+        Raises `InputError` for what is not valid Unicode.
+        """
+        refuse_broken_input(given, field_="ID")
+        return await self._stored.run(lambda store: store.meant_by(given))
+
     async def page(self, wanted: InterviewListRequest) -> InterviewPage:
         """Return a part of that list; raises `InputError` for a cursor that no page gave."""
         return await self._stored.run(lambda store: store.page(wanted))
@@ -315,6 +327,10 @@ class InterviewService:
     async def get_by_hash(self, id_hash: str) -> InterviewSnapshot:
         """Return the interview with this hash of its id as it was stored last."""
         return await self.get(await self._stored.run(lambda store: store.id_of(id_hash)))
+
+
+def _has_record(record_id: str, store: InterviewStore) -> bool:
+    return store.has_record(record_id)
 
 
 def _event_of(submission: AnswerSubmission) -> Event:

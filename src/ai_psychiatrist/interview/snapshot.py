@@ -6,6 +6,7 @@ from typing import Final
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import EndReason, InterviewState, MessageSpeaker, Question
 from ai_psychiatrist.domain.interview_items import ItemOutcome
+from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.domain.shape import Shape
 from ai_psychiatrist.interview.item_outcomes import item_outcomes
 from ai_psychiatrist.interview.protocol.placeholders import filled
@@ -65,6 +66,16 @@ class InterviewListing(Shape):
     """When it changed last."""
     is_readable: bool
     """False when what is stored of it cannot be read; it can still be deleted."""
+    assessment_id: str | None
+    """The stored assessment that it is about; null without one."""
+    subject: str | None
+    """The study id of that assessment."""
+    danger: RiskLevel | None
+    """The gravest level of danger that held it; null where nothing did."""
+    to_read: int
+    """How many statements of danger a person is to read."""
+    unread: int
+    """How many of those nobody has confirmed to have read."""
 
 
 _WAITING: Final = frozenset(

@@ -107,7 +107,9 @@ def _could_begin_a_formula(text: str) -> bool:
 
 ASSESSMENT_COLUMNS: Final = (
     *("assessment_id", "made_at", "status", "mode"),
-    *("total", "total_min", "total_max", "severity", "unknown_items"),
+    *("total", "total_min", "total_max"),
+    # Empty `severity`: between the other two, as the total is between its bounds.
+    *("severity", "severity_min", "severity_max", "unknown_items"),
     # `danger_read_now`: how many signs are affirmed, hypothetical or unclear, from moderate on.
     *("danger", "danger_read_now", "turns_not_examined", "models"),
     *(item.value for item in Item),
@@ -152,6 +154,8 @@ def score_cells(total: ScoreTotals, scores: Mapping[Item, int | None]) -> Row:
         "total_min": total.total_score_min,
         "total_max": total.total_score_max,
         "severity": total.severity_label,
+        "severity_min": total.severity_lower_bound.label,
+        "severity_max": total.severity_upper_bound.label,
         "unknown_items": total.na_count,
         **{item.value: score for item, score in scores.items()},
     }

@@ -24,9 +24,12 @@ RATING_COLUMNS: Final = (
 `committed_evidence`, or what the API calls it: `evidence`, `missed`, `score`, `gold`; cells that do
 not belong to it are empty."""
 ACKNOWLEDGEMENT_COLUMNS: Final = (
-    *("assessment_id", "number", "reader", "at", "start", "end", "note"),
+    *("assessment_id", "interview", "number", "reader", "at", "turn", "start", "end", "note"),
 )
-"""A row says that one person has read one statement; `number` as above."""
+"""A row says that one person has read one statement; `number` as above.
+
+`interview`, `turn`: of a statement in an interview's answer, as `interview_table` has them.
+"""
 _Cells = Mapping[str, Cell]
 
 
@@ -73,15 +76,25 @@ def _spanned(span: SpanRating) -> _Cells:
 
 
 def acknowledgement_rows(
-    assessment_id: str, rows: Iterable[Acknowledgement], *, with_words: bool
+    assessment_id: str | None,
+    rows: Iterable[Acknowledgement],
+    *,
+    interview: str | None = None,
+    with_words: bool,
 ) -> Iterator[Row]:
-    """Yield the rows of one assessment in the order in which all was confirmed.
+    """Yield the rows of one assessment or interview in the order in which all was confirmed.
 
     `with_words`: whether what readers noted is among them.
     """
     for row in rows:
-        about: _Cells = {"assessment_id": assessment_id, "number": row.number, "reader": row.reader}
+        about: _Cells = {
+            "assessment_id": assessment_id,
+            "interview": interview,
+            "number": row.number,
+            "reader": row.reader,
+        }
         note = row.said.note if with_words else None
         for one in row.said.statements:
-            cells: _Cells = {"start": one.start, "end": one.end, "note": note}
+            turn = one.turn or None
+            cells: _Cells = {"turn": turn, "start": one.start, "end": one.end, "note": note}
             yield as_row(ACKNOWLEDGEMENT_COLUMNS, **about, at=row.at.isoformat(), **cells)

@@ -1,21 +1,22 @@
-"""Who has read the statements of danger of records: rows that are added."""
+"""Who has read the statements of danger of records and interviews: rows that are added."""
 
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select, update
+from sqlalchemy import Table, select, update
 
 from ai_psychiatrist.domain.acknowledgement import Acknowledgement, WasRead
 from ai_psychiatrist.store.contents import was_read_bytes, was_read_in
 from ai_psychiatrist.store.database import TenantDatabase, Value, own
 from ai_psychiatrist.store.deliveries import DeliveryRows
+from ai_psychiatrist.store.keys import Seal
 from ai_psychiatrist.store.records import RecordRows, is_record
 from ai_psychiatrist.store.schema import acknowledgements, records
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcknowledgementRows:
-    """Those of a tenant; every change is one transaction."""
+    """Those of a tenant's records; every change is one transaction."""
 
     database: TenantDatabase
     rows: RecordRows
@@ -24,31 +25,53 @@ class AcknowledgementRows:
     def add(self, record_id: str, reader: str, said: WasRead, *, unread: int) -> None:
         """Store what a person has read. `unread`: how many statements remain unread."""
         seal = self.rows.seal_of(record_id)
-        of_record = select(acknowledgements).where(own(acknowledgements, record_id=record_id))
         with self.database.writing():
-            row: dict[str, Value] = {
-                "record_id": record_id,
-                "number": self.database.count(of_record) + 1,
-                "reader": reader,
-                "at": self.database.now(),
-            }
-            content = was_read_bytes(said)
-            self.database.add(acknowledgements, seal.sealed(acknowledgements, row, content))
+            add_acknowledgement(
+                self.database, acknowledgements, seal, reader, said, record_id=record_id
+            )
             self.database.run(update(records).where(is_record(record_id)), unread=unread)
             if not unread:
-                self.deliveries.forget_reminder(record_id)
+                self.deliveries.forget_reminder(record_id=record_id)
             self.database.require_room()
 
     def of(self, record_id: str) -> tuple[Acknowledgement, ...]:
         """Return all that was confirmed of a record, in its order."""
-        query = select(acknowledgements).where(own(acknowledgements, record_id=record_id))
         with self.rows.opening(record_id) as seal:
-            return tuple(
-                Acknowledgement(
-                    number=row.number,
-                    reader=row.reader,
-                    at=datetime.fromisoformat(row.at),
-                    said=was_read_in(seal.opened(acknowledgements, row)),
-                )
-                for row in self.database.all(query.order_by(acknowledgements.c.number))
-            )
+            return acknowledged(self.database, acknowledgements, seal, record_id=record_id)
+
+
+def add_acknowledgement(
+    database: TenantDatabase,
+    table: Table,
+    seal: Seal,
+    reader: str,
+    said: WasRead,
+    **owner: str,
+) -> None:
+    """Store what a person has read, inside a transaction.
+
+    `owner`: the record or the interview, by its column.
+    """
+    row: dict[str, Value] = {
+        **owner,
+        "number": database.count(select(table).where(own(table, **owner))) + 1,
+        "reader": reader,
+        "at": database.now(),
+    }
+    database.add(table, seal.sealed(table, row, was_read_bytes(said)))
+
+
+def acknowledged(
+    database: TenantDatabase, table: Table, seal: Seal, **owner: str
+) -> tuple[Acknowledgement, ...]:
+    """Return all that was confirmed of a record or an interview, in its order."""
+    query = select(table).where(own(table, **owner)).order_by(table.c.number)
+    return tuple(
+        Acknowledgement(
+            number=row.number,
+            reader=row.reader,
+            at=datetime.fromisoformat(row.at),
+            said=was_read_in(seal.opened(table, row)),
+        )
+        for row in database.all(query)
+    )

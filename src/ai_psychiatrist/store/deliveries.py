@@ -18,7 +18,7 @@ from sqlalchemy import Executable, and_, bindparam, case, delete, func, not_, or
 
 from ai_psychiatrist.domain.errors import ArtifactMismatch, NotFound
 from ai_psychiatrist.domain.shape import Shape
-from ai_psychiatrist.store.database import Found, TenantDatabase, Value, written
+from ai_psychiatrist.store.database import Found, TenantDatabase, Value, own, written
 from ai_psychiatrist.store.jobs import Callback
 from ai_psychiatrist.store.keys import Seal, TenantKeys
 from ai_psychiatrist.store.records import IS_KEPT, NOT_ERASED, OF_RECORD, level_of
@@ -38,6 +38,7 @@ class DeliveryEvent(StrEnum):
     """Its `type` names the end: `job.finished`, `job.failed` or `job.cancelled`."""
     ASSESSMENT_UNREAD = "assessment.unread"
     INTERVIEW_HELD = "interview.held"
+    INTERVIEW_UNREAD = "interview.unread"
 
 
 class DeliveryState(StrEnum):
@@ -93,7 +94,7 @@ _IS_GIVEN_UP: Final = _IS_OWN & (deliveries.c.state == DeliveryState.GIVEN_UP)
 _IS_ONE: Final = _IS_OWN & (deliveries.c.id == bindparam("of_event"))
 _IS_OF_RECORD: Final = _IS_OWN & (deliveries.c.record_id == OF_RECORD)
 _IS_OF_JOB: Final = _IS_OF_RECORD & (deliveries.c.event == DeliveryEvent.JOB_ENDED)
-_IS_REMINDER: Final = _IS_OF_RECORD & (deliveries.c.event == DeliveryEvent.ASSESSMENT_UNREAD)
+_REMINDERS: Final = (DeliveryEvent.ASSESSMENT_UNREAD, DeliveryEvent.INTERVIEW_UNREAD)
 _WITH_RECORD: Final = (records.c.tenant == deliveries.c.tenant) & (
     records.c.id == deliveries.c.record_id
 )
@@ -193,13 +194,18 @@ class DeliveryRows:
         self._change(_MAKE_DUE, of_record=record_id, state=DeliveryState.PENDING, due=now)
 
     def tell_hold(self, id_hash: str, notice: HoldNotice, seal: Seal) -> None:
-        """Make it due that an interview is held, inside the transaction that holds it."""
-        now = self.database.now()
-        data = {**notice.data, "held_at": _shown(now)}
+        """Make it due that an interview is held, inside the transaction that holds it.
+
+        Later it is due that what was said is not read, as for an assessment.
+        """
+        now, wait = self.database.now(), self.database.limits.remind_unread
+        data, to = {**notice.data, "held_at": _shown(now)}, notice.callback
+        due = {DeliveryEvent.INTERVIEW_HELD: now}
+        if wait:
+            due[DeliveryEvent.INTERVIEW_UNREAD] = written(datetime.fromisoformat(now) + wait)
         with self.database.writing():
-            self._tell(
-                DeliveryEvent.INTERVIEW_HELD, data, notice.callback, seal, due=now, id_hash=id_hash
-            )
+            for event, at in due.items():
+                self._tell(event, data, to, seal, due=at, id_hash=id_hash)
 
     def remind_unread(self, record_id: str) -> None:
         """Make it due later that danger of a job is not read, inside the transaction of its end.
@@ -230,10 +236,14 @@ class DeliveryRows:
                 DeliveryEvent.ASSESSMENT_UNREAD, data, to, seal, due=due, record_id=record_id
             )
 
-    def forget_reminder(self, record_id: str) -> None:
-        """Delete the reminder of unread danger, in the transaction that confirms the reading."""
+    def forget_reminder(self, **owner: str) -> None:
+        """Delete the reminder of unread danger, in the transaction that confirms the reading.
+
+        `owner`: the record or the interview, by its column.
+        """
         told = deliveries.c.state == DeliveryState.DELIVERED
-        self._change(delete(deliveries).where(_IS_REMINDER, not_(told)), of_record=record_id)
+        is_reminder = own(deliveries, **owner) & deliveries.c.event.in_(_REMINDERS)
+        self._change(delete(deliveries).where(is_reminder, not_(told)))
 
     def one(self, record_id: str) -> Delivery | None:
         """Return how far the webhook of a job is, `None` for a job without one."""

@@ -7,20 +7,23 @@ only a caller that knows an id can read one. What is older than it may be counts
 import base64
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import and_, case, delete, select, update
+from sqlalchemy import ColumnElement, and_, case, delete, or_, select, update
 
+from ai_psychiatrist.domain.acknowledgement import Acknowledgement, WasRead
 from ai_psychiatrist.domain.errors import (
     ArtifactMismatch,
     InputError,
     NotFound,
     RequestConflict,
 )
+from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.store.access_rows import links_to
+from ai_psychiatrist.store.acknowledgement_rows import acknowledged, add_acknowledgement
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value, own, written
 from ai_psychiatrist.store.deliveries import DeliveryRows, HoldNotice
 from ai_psychiatrist.store.keys import Seal, TenantKeys
@@ -31,17 +34,27 @@ from ai_psychiatrist.store.moving import (
     opened_rows,
     refusing_foreign,
 )
-from ai_psychiatrist.store.schema import answers, interviews, origins, turns
+from ai_psychiatrist.store.records import IS_KEPT, level_of
+from ai_psychiatrist.store.schema import (
+    answers,
+    interview_acknowledgements,
+    interviews,
+    origins,
+    records,
+    turns,
+)
 
 _ID: Final = "id"
 """For what the id of an interview is sealed; its words are for their columns."""
+_WITH_ORIGIN: Final = and_(
+    origins.c.tenant == interviews.c.tenant, origins.c.id_hash == interviews.c.id_hash
+)
+_WITH_RECORD: Final = and_(
+    records.c.tenant == interviews.c.tenant, records.c.id == interviews.c.record_id, IS_KEPT
+)
 _ALL: Final = (
-    select(interviews, origins.c.body.label("origin"))
-    .join_from(
-        interviews,
-        origins,
-        and_(origins.c.tenant == interviews.c.tenant, origins.c.id_hash == interviews.c.id_hash),
-    )
+    select(interviews, origins.c.body.label("origin"), records.c.subject_id.label("of_subject"))
+    .select_from(interviews.join(origins, _WITH_ORIGIN).outerjoin(records, _WITH_RECORD))
     .where(own(interviews))
 )
 """Also those that a sweep has hidden."""
@@ -83,6 +96,8 @@ class ListedInterview:
     id: str = field(repr=False)
     """Empty where it cannot be read."""
     row: Found
+    subject: str | None = field(repr=False)
+    """The study id of the assessment that it is about."""
     stored: StoredInterview | None
     """`None` where it cannot be read."""
 
@@ -90,6 +105,11 @@ class ListedInterview:
     def is_readable(self) -> bool:
         """Whether it can be read."""
         return self.stored is not None
+
+    @property
+    def danger(self) -> RiskLevel | None:
+        """The gravest level that held it."""
+        return level_of(self.row.danger)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +121,11 @@ class InterviewListRequest:
     state: str | None = None
     """Only those in this state."""
     has_danger: bool = False
-    """Only those in which danger was found, held or gone on with."""
+    """Only those in which danger was found, held or gone on with; held and unread ones first."""
+    is_apart: bool = False
+    """Only those about no stored assessment."""
+    unread: bool = False
+    """Only those with danger that nobody has confirmed reading."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +150,8 @@ class OpenedInterview:
     state: str = field(repr=False)
     answers: tuple[Mapping[str, Value], ...] = field(repr=False)
     turns: tuple[Mapping[str, Value], ...] = field(repr=False)
+    acknowledgements: tuple[Mapping[str, Value], ...] = field(default=(), repr=False)
+    """None in what an earlier version wrote."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +166,7 @@ class InterviewRows:
     deliveries: DeliveryRows
 
     def add(self, interview_id: str, stored: StoredInterview, columns: Mapping[str, Value]) -> bool:
-        """Put down a new interview; `False` where there is no room for it.
+        """Put down a new interview, nothing of it read; `False` where there is no room for it.
 
         Raises `StoreUnusable` where the tenant may store no further bytes at all.
         """
@@ -148,16 +174,22 @@ class InterviewRows:
             if self._is_full(len(stored.origin) + len(stored.state)):
                 return False
             moments = dict.fromkeys(("created_at", "updated_at", "kept_from"), self.database.now())
-            self._insert(interview_id, stored.origin, stored.state, {**moments, **columns})
+            row = {**moments, "unread": columns["to_read"], **columns}
+            self._insert(interview_id, stored.origin, stored.state, row)
             self.database.require_room()
         return True
 
     def load(self, interview_id: str) -> StoredInterview:
         """Return an interview; raises `NotFound`."""
         row = self._row(interview_id)
-        if row is None or row.kept_from <= self._oldest():
+        if row is None or (row.record_id is None and row.kept_from <= self._oldest()):
             raise NotFound("interview_not_found")
         return _stored(self.keys.seal(row.subject_id), row)
+
+    def has_record(self, record_id: str) -> bool:
+        """Return whether an assessment is stored, which an interview can be about."""
+        is_one = own(records, id=record_id) & IS_KEPT
+        return self.database.one(select(records.c.id).where(is_one)) is not None
 
     def replace(
         self,
@@ -183,8 +215,12 @@ class InterviewRows:
             if row.version != version:
                 raise RequestConflict("version_conflict")
             seal, owner = self.keys.seal(row.subject_id), {"id_hash": row.id_hash}
-            moments = dict.fromkeys(("updated_at", "kept_from"), now)
-            changed = seal.sealed(interviews, {**owner, **moments, **columns}, state)
+            figures = dict.fromkeys(("updated_at", "kept_from"), now)
+            # What was read stays read, and what is new is unread.
+            unread = row.unread + int(str(columns["to_read"])) - row.to_read
+            changed = seal.sealed(
+                interviews, {**owner, **figures, **columns, "unread": unread}, state
+            )
             self.database.run(update(interviews).where(own(interviews, **owner)), **changed)
             for table, keyed, number in ((answers, answer, "turn"), (turns, turn, "version")):
                 if keyed is not None:
@@ -213,15 +249,53 @@ class InterviewRows:
             after = None if turn is None else seal.opened(turns, turn)
             return seal.opened(answers, answer), after
 
-    def delete(self, interview_id: str) -> None:
-        """Remove an interview, hidden or not, with its key; raises `NotFound`."""
-        stored = own(interviews, id_hash=id_hash(interview_id))
+    def acknowledge(
+        self, interview_id: str, reader: str, said: WasRead, *, newly_read: int
+    ) -> None:
+        """Store what a person has read of its danger; raises `NotFound`.
+
+        `newly_read`: how many of the statements nobody had read before.
+        """
+        with self.database.writing():
+            row = self._row(interview_id)
+            if row is None:
+                raise NotFound("interview_not_found")
+            owner, unread = {"id_hash": str(row.id_hash)}, row.unread - newly_read
+            add_acknowledgement(
+                self.database,
+                interview_acknowledgements,
+                self.keys.seal(row.subject_id),
+                reader,
+                said,
+                **owner,
+            )
+            changed = update(interviews).where(own(interviews, **owner))
+            self.database.run(changed, unread=unread)
+            if not unread:
+                self.deliveries.forget_reminder(**owner)
+            self.database.require_room()
+
+    def acknowledged(self, interview_id: str) -> tuple[Acknowledgement, ...]:
+        """Return who has read its danger, in order; raises `NotFound`."""
+        return acknowledged(
+            self.database,
+            interview_acknowledgements,
+            self.seal(interview_id),
+            id_hash=id_hash(interview_id),
+        )
+
+    def delete(self, hashed: str) -> None:
+        """Remove the interview with this hash of its id, hidden or not, with its key.
+
+        Raises `NotFound`.
+        """
+        stored = own(interviews, id_hash=hashed)
         with self.database.writing():
             row = self.database.one(select(interviews.c.subject_id).where(stored))
             if row is None:
                 raise NotFound("interview_not_found")
             self.database.run(delete(interviews).where(stored))
-            self.database.run(links_to([id_hash(interview_id)]))
+            self.database.run(links_to([hashed]))
             self.keys.forget(row.subject_id)
         self.keys.wipe()
 
@@ -241,17 +315,43 @@ class InterviewRows:
 
     def list(self) -> Iterator[ListedInterview]:
         """Yield all interviews, those that are held first, then the latest."""
-        shown = _SHOWN.where(interviews.c.kept_from > self._oldest())
-        yield from map(self._listed, self.database.all(shown.order_by(_KEY.desc())))
+        shown = _SHOWN.where(self._is_kept())
+        yield from self._listed(self.database.all(shown.order_by(_KEY.desc())))
+
+    def about(self, record_id: str) -> tuple[ListedInterview, ...]:
+        """Return the interviews about an assessment, the newest first."""
+        shown = _SHOWN.where(interviews.c.record_id == record_id)
+        newest = (interviews.c.created_at.desc(), interviews.c.id_hash)
+        return tuple(self._listed(self.database.all(shown.order_by(*newest))))
+
+    def meant_by(self, given: str) -> tuple[ListedInterview, ...]:
+        """Return the interviews of an id, an assessment's id or a study id, the newest first."""
+        is_meant = [interviews.c.id_hash == id_hash(given), interviews.c.record_id == given]
+        if (subject_id := self.keys.find(given)) is not None:
+            is_meant.append(records.c.subject_id == subject_id)
+        shown = _SHOWN.where(self._is_kept(), or_(*is_meant))
+        rows = self.database.all(shown.order_by(interviews.c.created_at.desc()))
+        return tuple(self._listed(rows))
+
+    def unread(self) -> int:
+        """Return how many about no assessment have danger that nobody has confirmed reading."""
+        is_unread = (interviews.c.unread > 0, interviews.c.record_id.is_(None))
+        return self.database.count(_SHOWN.where(self._is_kept(), *is_unread))
 
     def page(self, wanted: InterviewListRequest) -> ListedPage:
         """Return a part of that list; raises `InputError` for a cursor that no page gave."""
-        shown = _SHOWN.where(interviews.c.kept_from > self._oldest())
+        shown, order = _SHOWN.where(self._is_kept()), _KEY.desc()
+        first: tuple[ColumnElement[Any], ...] = ()
         if wanted.has_danger:
-            shown = shown.where(interviews.c.has_danger == 1)
+            shown = shown.where(interviews.c.danger.is_not(None))
+            first = (case((interviews.c.unread > 0, 0), else_=1),)
+        if wanted.is_apart:
+            shown = shown.where(interviews.c.record_id.is_(None))
+        if wanted.unread:
+            shown = shown.where(interviews.c.unread > 0)
         if wanted.state is not None:
             shown = shown.where(interviews.c.state == wanted.state)
-        query = shown.add_columns(_KEY.label("key")).order_by(_KEY.desc()).limit(wanted.limit + 1)
+        query = shown.add_columns(_KEY.label("key")).order_by(*first, order).limit(wanted.limit + 1)
         if wanted.cursor is not None:
             query = query.where(_read_cursor(wanted.cursor) > _KEY)
         with self.database.reading():
@@ -260,14 +360,14 @@ class InterviewRows:
         page, cursor = rows[: wanted.limit], None
         if len(rows) > wanted.limit:
             cursor = base64.urlsafe_b64encode(page[-1].key.encode()).decode().rstrip("=")
-        return ListedPage(interviews=tuple(map(self._listed, page)), next=cursor, total=total)
+        return ListedPage(interviews=tuple(self._listed(page)), next=cursor, total=total)
 
     def opened(self, *, most: int | None = None) -> Iterator[OpenedInterview | None]:
         """Yield interviews with their words, the oldest first; `None` for one that cannot be read.
 
         `most`: how many, for a sample; else all, for another store.
         """
-        shown = _SHOWN.where(interviews.c.kept_from > self._oldest())
+        shown = _SHOWN.where(self._is_kept())
         for row in self.database.all(shown.order_by(interviews.c.created_at).limit(most)):
             try:
                 yield self._opened(row)
@@ -285,7 +385,12 @@ class InterviewRows:
                 return False
             columns = {**given.row, "kept_from": moment_in(given.row["kept_from"])}
             seal = self._insert(given.id, given.origin, given.state, columns)
-            for table, rows in ((answers, given.answers), (turns, given.turns)):
+            parts = {
+                answers: given.answers,
+                turns: given.turns,
+                interview_acknowledgements: given.acknowledgements,
+            }
+            for table, rows in parts.items():
                 add_rows(self.database, table, seal, rows, **owner)
         return True
 
@@ -315,13 +420,16 @@ class InterviewRows:
         """Return an interview that no sweep has hidden."""
         return self.database.one(_SHOWN.where(interviews.c.id_hash == id_hash(interview_id)))
 
-    def _listed(self, row: Found) -> ListedInterview:
-        interview_id, stored = "", None
-        with suppress(ArtifactMismatch, UnicodeDecodeError):
-            seal = self.keys.seal(row.subject_id)
-            interview_id = _id(seal, row)
-            stored = _stored(seal, row)
-        return ListedInterview(id=interview_id, row=row, stored=stored)
+    def _listed(self, rows: Sequence[Found]) -> Iterator[ListedInterview]:
+        subjects = self.keys.names({row.of_subject for row in rows if row.of_subject})
+        for row in rows:
+            interview_id, stored = "", None
+            with suppress(ArtifactMismatch, UnicodeDecodeError):
+                seal = self.keys.seal(row.subject_id)
+                interview_id = _id(seal, row)
+                stored = _stored(seal, row)
+            subject = subjects.get(row.of_subject)
+            yield ListedInterview(id=interview_id, row=row, subject=subject, stored=stored)
 
     def _opened(self, row: Found) -> OpenedInterview:
         seal = self.keys.seal(row.subject_id)
@@ -329,12 +437,24 @@ class InterviewRows:
         clear = in_clear(row)
         return OpenedInterview(
             id=_id(seal, row),
-            row={name: clear[name] for name in clear if name not in {"subject_id", "origin"}},
+            row={
+                name: clear[name]
+                for name in clear
+                if name not in {"subject_id", "origin", "of_subject"}
+            },
             origin=stored.origin.decode(),
             state=stored.state.decode(),
             answers=opened_rows(self.database, answers, seal, id_hash=row.id_hash),
             turns=opened_rows(self.database, turns, seal, id_hash=row.id_hash),
+            acknowledgements=opened_rows(
+                self.database, interview_acknowledgements, seal, id_hash=row.id_hash
+            ),
         )
+
+    def _is_kept(self) -> ColumnElement[bool]:
+        """Return the condition of those that are kept: with their assessment, or long enough."""
+        is_recent = interviews.c.kept_from > self._oldest()
+        return or_(is_recent, interviews.c.record_id.is_not(None))
 
     def _oldest(self) -> str:
         """Return before when an interview's last change is too long ago."""

@@ -30,11 +30,13 @@ from ai_psychiatrist.store.keys import Seal
 from ai_psychiatrist.store.listing import Sort, paged, read_cursor
 from ai_psychiatrist.store.records import (
     IS_OWN,
+    IS_UNREAD,
     RECORD,
     REQUEST,
     RESULT,
     TRANSCRIPT,
     WHOLE,
+    WITH_INTERVIEWS,
     Figures,
     RecordRows,
     columns_of,
@@ -298,9 +300,10 @@ class JobRows:
 
     def unread(self, batch_id: str) -> int:
         """Return how many jobs of a batch have unread statements of danger."""
-        of_batch = select(records.c.seq).join_from(records, jobs, _OF_ONE)
-        is_unread = (IS_OWN, jobs.c.batch_id == batch_id, records.c.unread > 0)
-        return self.database.count(of_batch.where(*is_unread))
+        of_batch = select(records.c.seq).select_from(
+            records.join(jobs, _OF_ONE).outerjoin(*WITH_INTERVIEWS)
+        )
+        return self.database.count(of_batch.where(IS_OWN, jobs.c.batch_id == batch_id, IS_UNREAD))
 
     def _row(self, record_id: str, runner: str) -> Found | None:
         """Return a job's row, with whether the queue gave it to a process."""

@@ -24,6 +24,7 @@ from ai_psychiatrist.store.schema import (
     answers,
     bodies,
     calls,
+    interview_acknowledgements,
     interviews,
     origins,
     reviews,
@@ -39,6 +40,7 @@ _PLACES: Final[Mapping[Table, str]] = {
     origins: "{id_hash}/origin",
     answers: "{id_hash}/answer/{key_hash}",
     turns: "{id_hash}/turn/{key_hash}",
+    interview_acknowledgements: "{id_hash}/read/{reader}/{number}",
 }
 """What the `body` of a row is sealed for, by the row's columns."""
 _NAMES: Final = b"names of subjects"

@@ -30,16 +30,25 @@ from ai_psychiatrist.domain.phq8 import Severity
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewPhase
 from ai_psychiatrist.domain.risk import RiskLevel
-from ai_psychiatrist.store.database import Found, TenantDatabase
-from ai_psychiatrist.store.records import IS_OWN, ListedRecord, summary_in
-from ai_psychiatrist.store.schema import begun, records, shown
+from ai_psychiatrist.store.database import Found, TenantDatabase, own
+from ai_psychiatrist.store.records import (
+    INTERVIEW_FIGURES,
+    IS_OWN,
+    IS_UNREAD,
+    WITH_INTERVIEWS,
+    ListedRecord,
+    level_of,
+    summary_in,
+)
+from ai_psychiatrist.store.schema import begun, interviews, records, shown
 
 
 class Sort(StrEnum):
-    """The order of a list: the newest, the widest belief, the gravest danger or the highest
-    possible total first; what has no figure comes last."""
+    """The order of a list: the newest, unread danger, the widest belief, the gravest danger or the
+    highest possible total first; what has no figure comes last."""
 
     CREATED = "created"
+    UNREAD = "unread"
     WIDTH = "width"
     DANGER = "danger"
     TOTAL = "total"
@@ -156,7 +165,18 @@ SEEN_BY: Final = records.outerjoin(
         shown.c.rater == _OF_RATER,
     ),
 )
-_SEEN: Final = select(records, STANDING).select_from(SEEN_BY).where(IS_OWN).subquery()
+_SEEN: Final = (
+    select(records, STANDING)
+    .add_columns(*INTERVIEW_FIGURES)
+    .select_from(SEEN_BY.outerjoin(*WITH_INTERVIEWS))
+    .where(IS_OWN)
+    .subquery()
+)
+_DANGER: Final = case(
+    (_SEEN.c.interview_danger > func.coalesce(_SEEN.c.danger, -1), _SEEN.c.interview_danger),
+    else_=_SEEN.c.danger,
+)
+"""The gravest of transcript and interviews."""
 _RATED: Final[Mapping[Rated, ColumnElement[bool]]] = {
     Rated.NONE: _SEEN.c.raters == 0,
     Rated.ANY: _SEEN.c.raters > 0,
@@ -183,8 +203,13 @@ class RecordLists:
         with self.database.reading():
             rows = self.database.all(query.limit(wanted.limit + 1), of_rater=wanted.rater)
             total = self.database.count(listed, of_rater=wanted.rater)
-        shown, cursor = paged(rows, wanted.limit, wanted.sort)
-        return RecordPage(records=tuple(map(_record, shown)), next=cursor, total=total)
+            shown, cursor = paged(rows, wanted.limit, wanted.sort)
+            totals = self._interview_totals([row.id for row in shown])
+        return RecordPage(
+            records=tuple(_record(row, totals.get(row.id)) for row in shown),
+            next=cursor,
+            total=total,
+        )
 
     def hidden(self, wanted: RecordListRequest) -> int:
         """Return of how many in the whole list no score is given."""
@@ -199,7 +224,21 @@ class RecordLists:
 
     def unread(self) -> int:
         """Return how many records have statements without a confirmation of reading."""
-        return self.database.count(select(records.c.seq).where(IS_OWN, records.c.unread > 0))
+        from_all = select(records.c.seq).select_from(records.outerjoin(*WITH_INTERVIEWS))
+        return self.database.count(from_all.where(IS_OWN, IS_UNREAD))
+
+    def _interview_totals(self, record_ids: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """Return the bounds of the total with the latest interview about each that is done."""
+        query = (
+            select(*interviews.c["record_id", "total_min", "total_max"])
+            .where(
+                own(interviews, state="done", swept_at=None),
+                interviews.c.record_id.in_(record_ids),
+                interviews.c.total_min.is_not(None),
+            )
+            .order_by(interviews.c.created_at)
+        )
+        return {row.record_id: (row.total_min, row.total_max) for row in self.database.all(query)}
 
     def one_of_subject(self, subject_id: str) -> str | None:
         """Return the id of an assessment of a subject that did not fail and was not cancelled."""
@@ -222,7 +261,8 @@ def _listed(wanted: RecordListRequest) -> Select[Any]:
     is_hidden = _is_hidden(wanted)
     figures: dict[Sort, ColumnElement[int]] = {
         Sort.CREATED: literal(0),
-        Sort.DANGER: _SEEN.c.danger,
+        Sort.UNREAD: case((_SEEN.c.is_unread, 1), else_=0),
+        Sort.DANGER: _DANGER,
         Sort.WIDTH: case((not_(is_hidden), _SEEN.c.width)),
         Sort.TOTAL: case((not_(is_hidden), _SEEN.c.total_max)),
     }
@@ -236,9 +276,9 @@ def _listed(wanted: RecordListRequest) -> Select[Any]:
     if wanted.unknown is not None:
         query = query.where(not_(is_hidden), _SEEN.c.unknown_items >= wanted.unknown)
     if wanted.danger is not None:
-        query = query.where(_SEEN.c.danger >= wanted.danger.rank)
+        query = query.where(wanted.danger.rank <= _DANGER)
     if wanted.unread:
-        query = query.where(_SEEN.c.unread > 0)
+        query = query.where(_SEEN.c.is_unread)
     if wanted.subject_id is not None:
         query = query.where(_SEEN.c.subject_id == wanted.subject_id)
     if wanted.only:
@@ -250,7 +290,13 @@ def _listed(wanted: RecordListRequest) -> Select[Any]:
     return query
 
 
-def _record(row: Found) -> ListedRecord:
+def _record(row: Found, interview_total: tuple[int, int] | None = None) -> ListedRecord:
     return ListedRecord(
-        summary=summary_in(row), phase=ReviewPhase(row.mine), is_hidden=bool(row.is_hidden)
+        summary=summary_in(row),
+        phase=ReviewPhase(row.mine),
+        is_hidden=bool(row.is_hidden),
+        interview_danger=level_of(row.interview_danger),
+        interview_to_read=row.interview_to_read,
+        interview_unread=row.interview_unread,
+        interview_total=interview_total,
     )

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, not_, select
+from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, func, not_, select
 
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.errors import ArtifactMismatch, NotFound
@@ -18,7 +18,7 @@ from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.store.contents import transcript_bytes
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value, own
 from ai_psychiatrist.store.keys import Seal, TenantKeys
-from ai_psychiatrist.store.schema import bodies, erased, records
+from ai_psychiatrist.store.schema import bodies, erased, interviews, records
 
 _LEVELS: Final = tuple(RiskLevel)
 
@@ -27,8 +27,6 @@ WHOLE: Final = "assessment"
 REQUEST: Final = "request"
 RESULT: Final = "result"
 TRANSCRIPT: Final = "transcript"
-INTERVIEW: Final = "interview"
-"""The part that names the interview which asked what the assessment left unknown."""
 
 OF_RECORD: Final[BindParameter[str]] = bindparam("of_record")
 IS_KEPT: Final = records.c.swept_at.is_(None)
@@ -41,6 +39,28 @@ NOT_ERASED: Final = not_(
     .exists()
 )
 """The erasing of a subject begins with its row there and ends with its records."""
+_OF_INTERVIEWS: Final = (
+    select(
+        interviews.c.record_id,
+        func.max(interviews.c.danger).label("danger"),
+        func.sum(interviews.c.to_read).label("to_read"),
+        func.sum(interviews.c.unread).label("unread"),
+    )
+    .where(own(interviews, swept_at=None), interviews.c.record_id.is_not(None))
+    .group_by(interviews.c.record_id)
+    .subquery()
+)
+WITH_INTERVIEWS: Final = (_OF_INTERVIEWS, _OF_INTERVIEWS.c.record_id == records.c.id)
+"""What records are joined with for the danger in all interviews about each."""
+IS_UNREAD: Final = (func.coalesce(records.c.unread, 0) > 0) | (_OF_INTERVIEWS.c.unread > 0)
+"""Whether nobody has confirmed reading a statement, of records that are joined so."""
+INTERVIEW_FIGURES: Final[tuple[ColumnElement[Any], ...]] = (
+    _OF_INTERVIEWS.c.danger.label("interview_danger"),
+    func.coalesce(_OF_INTERVIEWS.c.to_read, 0).label("interview_to_read"),
+    func.coalesce(_OF_INTERVIEWS.c.unread, 0).label("interview_unread"),
+    IS_UNREAD.label("is_unread"),
+)
+"""By the names of `ListedRecord`, of records that are joined so."""
 RECORD: Final = select(records).where(IS_OWN, records.c.id == OF_RECORD, NOT_ERASED)
 """One record, until its erasing begins."""
 
@@ -95,7 +115,7 @@ class RecordSummary:
     raters: int
     """How many have committed their ratings."""
     unread: int | None
-    """How many of the statements to be read now nobody has confirmed to have read."""
+    """How many of the transcript's statements to read now nobody has confirmed to have read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +140,32 @@ class ListedRecord:
     """How far the rater is with it."""
     is_hidden: bool
     """Whether scores are to be left out."""
+    interview_danger: RiskLevel | None = None
+    """The gravest that held an interview about it."""
+    interview_to_read: int = 0
+    """How many statements of danger in interviews about it a person is to read."""
+    interview_unread: int = 0
+    interview_total: tuple[int, int] | None = None
+    """The lowest and the highest total with the answers of the latest interview that is done."""
+
+    @property
+    def danger(self) -> RiskLevel | None:
+        """The gravest level of transcript and interviews."""
+        levels = [self.summary.figures.danger, self.interview_danger]
+        found = [level for level in levels if level is not None]
+        return max(found, key=lambda level: level.rank, default=None)
+
+    @property
+    def to_read(self) -> int | None:
+        """How many statements a person is to read, those of interviews as well."""
+        found = self.summary.figures.to_read
+        return None if found is None else found + self.interview_to_read
+
+    @property
+    def unread(self) -> int | None:
+        """How many of those nobody has confirmed to have read."""
+        found = self.summary.unread
+        return None if found is None else found + self.interview_unread
 
 
 def figures_of(result: Assessment) -> Figures:

@@ -13,17 +13,17 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Final
 
-from sqlalchemy import ColumnElement, Table, and_, delete, not_, select, union, update
+from sqlalchemy import ColumnElement, Table, and_, case, delete, not_, select, union, update
 
-from ai_psychiatrist.domain.errors import ArtifactMismatch, NotFound
+from ai_psychiatrist.domain.errors import NotFound
 from ai_psychiatrist.store.access_rows import links_to
 from ai_psychiatrist.store.database import TenantDatabase, own, written
 from ai_psychiatrist.store.interviews import InterviewRows, id_hash
 from ai_psychiatrist.store.job_rows import JobRows
 from ai_psychiatrist.store.key_schema import subjects
 from ai_psychiatrist.store.keys import TenantKeys
-from ai_psychiatrist.store.records import INTERVIEW, NOT_ERASED
-from ai_psychiatrist.store.schema import bodies, erased, interviews, records, run_files, tenants
+from ai_psychiatrist.store.records import IS_KEPT, NOT_ERASED
+from ai_psychiatrist.store.schema import erased, interviews, records, run_files, tenants
 
 MOST_SWEPT: Final = 1_000
 """Assessments, or interviews, that one sweep hides or removes."""
@@ -37,6 +37,12 @@ _IDS: Final[Mapping[Table, ColumnElement[str]]] = {
     records: records.c.id,
     interviews: interviews.c.id_hash,
 }
+_HAS_RECORD: Final = (
+    select(records.c.id)
+    .where(own(records), records.c.id == interviews.c.record_id, IS_KEPT)
+    .exists()
+)
+"""Whether the assessment that an interview is about is kept."""
 
 
 class ClockFault(StrEnum):
@@ -86,7 +92,7 @@ class Removal:
     def erase(self, record_id: str) -> None:
         """Remove a record, hidden or not, and its subject's key with the last of that subject.
 
-        The interview about it goes as well.
+        The interviews about it go as well.
         """
         stored = own(records, id=record_id)
         self._delete_interviews(records.c.id == record_id)
@@ -150,11 +156,18 @@ class Removal:
         """
         limits, swept_at = self.database.limits, written(now)
         before = written(now - limits.grace)
-        keep = {records: limits.keep, interviews: limits.keep_interviews}
-        due = {
-            table: own(table, swept_at=None) & (table.c.kept_from <= written(now - kept))
-            for table, kept in keep.items()
+        is_too_old = {
+            records: records.c.kept_from <= written(now - limits.keep),
+            # One about an assessment is part of it, and goes with it.
+            interviews: case(
+                (
+                    interviews.c.record_id.is_(None),
+                    interviews.c.kept_from <= written(now - limits.keep_interviews),
+                ),
+                else_=not_(_HAS_RECORD),
+            ),
         }
+        due = {table: own(table, swept_at=None) & one for table, one in is_too_old.items()}
         over = {table: own(table) & (table.c.swept_at <= before) for table in _IDS}
         anything = (select(_IDS[table]).where(due[table] | over[table]) for table in _IDS)
         if any(self.database.one(query.limit(1)) is not None for query in anything):
@@ -187,11 +200,15 @@ class Removal:
     def undelete(self, given: str) -> int:
         """Bring back an assessment or an interview that was hidden, to be kept from now on.
 
-        Returns how many that were, which is 1; raises `NotFound` where there is none of this id, or
-        its key is gone.
+        With an assessment the interviews about it come back. Returns how many that were; raises
+        `NotFound` where there is none of this id, or its key is gone.
         """
-        names = {records: given, interviews: id_hash(given)}
-        found = self._bring_back(lambda table: _IDS[table] == names[table])
+        is_meant = {
+            records: records.c.id == given,
+            interviews: (interviews.c.id_hash == id_hash(given))
+            | (interviews.c.record_id == given),
+        }
+        found = self._bring_back(lambda table: is_meant[table])
         if not found:
             raise NotFound("assessment_not_found")
         return found
@@ -242,17 +259,14 @@ class Removal:
         return found
 
     def _delete_interviews(self, which: ColumnElement[bool]) -> None:
-        """Remove the interviews about some records; what cannot be read names none any more."""
-        is_of_record = and_(bodies.c.tenant == records.c.tenant, bodies.c.record_id == records.c.id)
-        query = (
-            select(bodies, records.c.subject_id)
-            .join(records, is_of_record)
-            .where(own(bodies, part=INTERVIEW), which)
+        """Remove the interviews about some records."""
+        about = select(records.c.id).where(own(records), which)
+        rows = self.database.all(
+            select(interviews.c.id_hash).where(own(interviews), interviews.c.record_id.in_(about))
         )
-        for row in self.database.all(query):
-            with suppress(ArtifactMismatch, NotFound):
-                interview_id = self.keys.seal(row.subject_id).opened(bodies, row).decode()
-                self.interviews.delete(interview_id)
+        for row in rows:
+            with suppress(NotFound):
+                self.interviews.delete(row.id_hash)
 
     def _forget_unused(self, which: ColumnElement[bool]) -> None:
         """Destroy the keys of those subjects of which nothing is stored any more."""

@@ -23,7 +23,7 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_VERSION: Final = 6
+SCHEMA_VERSION: Final = 7
 KEYS: Final = "keys"
 """Schema of the keys: a file of its own beside SQLite's, left out of backups of PostgreSQL."""
 OF_TENANT: Final[BindParameter[str]] = bindparam("of_tenant")
@@ -310,8 +310,15 @@ interviews: Final = Table(
     Column("turns", Integer, nullable=False),
     Column("model_calls", Integer, nullable=False),
     text_column("end_reason", may_be_null=True),
-    Column("has_danger", Integer, nullable=False),
+    # The stored assessment that it is about; figures of what answers add to it.
+    text_column("record_id", may_be_null=True),
+    Column("danger", Integer),
+    Column("to_read", Integer, nullable=False),
+    Column("unread", Integer, nullable=False),
+    Column("total_min", Integer),
+    Column("total_max", Integer),
     Index("interviews_by_age", "tenant", "kept_from"),
+    Index("interviews_by_record", "tenant", "record_id"),
 )
 
 # What an interview began with never changes and may be large: it is written once.
@@ -345,6 +352,18 @@ turns: Final = Table(
     Column("version", Integer, nullable=False),
     Column("body", LargeBinary, nullable=False),
     text_column("recorded_at"),
+    _of_interview(),
+)
+# Who has read the statements of danger in its answers.
+interview_acknowledgements: Final = Table(
+    "interview_acknowledgements",
+    METADATA,
+    tenant_column(),
+    text_column("id_hash", is_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    text_column("reader"),
+    text_column("at"),
+    Column("body", LargeBinary, nullable=False),
     _of_interview(),
 )
 

@@ -23,6 +23,7 @@ from ai_psychiatrist.store.schema import (
     audit,
     bodies,
     events,
+    interview_acknowledgements,
     interviews,
     meta,
     origins,
@@ -42,10 +43,13 @@ _TENANTS_APART: Final = (
     "ALTER TABLE %(fullname)s FORCE ROW LEVEL SECURITY",
     "CREATE POLICY own ON %(fullname)s USING (tenant = current_setting('store.tenant', true))",
 )
-_APPEND_ONLY: Final = (reviews, acknowledgements, events, origins, answers, turns, audit)
+_APPEND_ONLY: Final = (
+    *(reviews, acknowledgements, events, audit),
+    *(origins, answers, turns, interview_acknowledgements),
+)
 _COUNTED: Final = {
     "record_bytes": (bodies, reviews, acknowledgements),
-    "interview_bytes": (interviews, origins, answers, turns),
+    "interview_bytes": (interviews, origins, answers, turns, interview_acknowledgements),
 }
 """Which tables a column of `tenants` counts the sealed bytes of."""
 _CHANGES: Final = {

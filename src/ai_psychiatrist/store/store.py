@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import delete, select
+from sqlalchemy import select
 
 from ai_psychiatrist.domain.errors import ConfigurationError, RequestConflict
 from ai_psychiatrist.domain.record_state import RecordState
@@ -31,7 +31,6 @@ from ai_psychiatrist.store.listing import RecordLists
 from ai_psychiatrist.store.moving import OpenedRecords
 from ai_psychiatrist.store.opening import KEYS_NAME
 from ai_psychiatrist.store.records import (
-    INTERVIEW,
     RESULT,
     TRANSCRIPT,
     NewRecord,
@@ -216,21 +215,6 @@ class Store:
             if RESULT in parts or summary.state is RecordState.FINISHED:
                 result = seal.opened(bodies, parts.get(RESULT))
         return Record(summary=summary, result=result, transcript=transcript_in(text))
-
-    def interview_of(self, record_id: str) -> str | None:
-        """Return the id of the interview about a record, `None` where none was begun."""
-        with self._rows.opening(record_id) as seal:
-            query = select(bodies).where(own(bodies, record_id=record_id, part=INTERVIEW))
-            row = self.database.one(query)
-            return None if row is None else seal.opened(bodies, row).decode()
-
-    def note_interview(self, record_id: str, interview_id: str) -> None:
-        """Let an interview be the one about a record, in the place of an earlier one."""
-        before = delete(bodies).where(own(bodies, record_id=record_id, part=INTERVIEW))
-        with self.database.writing():
-            seal = self._rows.seal_of(record_id)
-            self.database.run(before)
-            self._rows.put(record_id, INTERVIEW, interview_id, seal)
 
     def sweep(
         self, *, after_jump: bool = False, announce: Callable[[], None] = lambda: None

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.unit.store.stored import RESULT, TRANSCRIPT, Clock, OpenedStore, figures, open_store
+from tests.unit.store.test_postgresql import COLUMNS
 
 from ai_psychiatrist.domain.acknowledgement import Statement, WasRead
 from ai_psychiatrist.domain.errors import ConfigurationError
@@ -21,7 +22,9 @@ from ai_psychiatrist.store.deliveries import (
     Delivery,
     DeliveryState,
     DueDelivery,
+    HoldNotice,
 )
+from ai_psychiatrist.store.interviews import StoredInterview
 from ai_psychiatrist.store.jobs import Callback, NewJob
 from ai_psychiatrist.store.records import Figures, NewRecord
 from ai_psychiatrist.store.store import Store
@@ -365,6 +368,27 @@ def test_danger_that_was_read_meanwhile_is_not_told_of(store: OpenedStore) -> No
     # A receiver that does not answer is not told later of what was read since.
     read(store, "late", unread=0)
     assert {due.job_id for due in claimed(store, LATER + DAY)} == {"in-part"}
+
+
+@pytest.mark.parametrize("read_at_last", [1, 2])
+def test_danger_of_an_interview_that_is_not_read_is_told_again(
+    store: OpenedStore, read_at_last: int
+) -> None:
+    stored = StoredInterview(origin=b"began", state=b"now")
+    store.interviews.add("talk", stored, COLUMNS)
+    to = Callback(host=HOST, url=f"https://{HOST}/{PATH}")
+    notice = HoldNotice(callback=to, data={"interview_id": "talk", "level": "high"})
+    held = {**COLUMNS, "version": 2, "danger": 4, "to_read": 2}
+    store.interviews.replace("talk", b"later", held, version=1, notice=notice)
+    at = store.database.clock()
+    (first,) = claimed(store, at + SECOND)
+    assert json.loads(first.body)["type"] == "interview.held"
+    store.deliveries.note(first, DeliveryState.DELIVERED, None, due=at)
+    said = WasRead(statements=(Statement(turn=1, start=0, end=5),))
+    store.interviews.acknowledge("talk", "ann", said, newly_read=read_at_last)
+    told = [json.loads(due.body) for due in claimed(store, at + REMIND + SECOND)]
+    assert [one["type"] for one in told] == ["interview.unread"] * (2 - read_at_last)
+    assert [one["data"]["interview_id"] for one in told] == ["talk"] * (2 - read_at_last)
 
 
 def test_nobody_is_reminded_of_what_was_erased_or_where_no_job_has_an_address(

@@ -27,7 +27,7 @@ from tests.unit.store.test_store import subjects_in
 from ai_psychiatrist.domain.errors import InputError, StoreUnusable
 from ai_psychiatrist.store.database import StoreLimits
 from ai_psychiatrist.store.idempotency import Answered, IdempotencyKey
-from ai_psychiatrist.store.interviews import StoredInterview
+from ai_psychiatrist.store.interviews import StoredInterview, id_hash
 from ai_psychiatrist.store.jobs import NewJob
 from ai_psychiatrist.store.listing import RecordListRequest
 from ai_psychiatrist.store.queue import Queue
@@ -139,6 +139,30 @@ def test_what_is_hidden_comes_back_whole_and_is_kept_from_then_on(
     assert passing(store, clock, 10) == {"records_removed": 1, "interviews_expired": 1}
 
 
+def test_an_interview_about_an_assessment_is_kept_as_long_as_that(
+    store: OpenedStore, clock: Clock
+) -> None:
+    old = store.add(new_record("Anna"))
+    clock.now += timedelta(days=5)
+    new = store.add(new_record("Ben"))
+    for name, about in (("talk", old.id), ("later", new.id), ("apart", None)):
+        store.interviews.add(name, STORED, {**COLUMNS, "record_id": about})
+    # What answers later changes nothing of how long it is kept.
+    clock.now += timedelta(days=6)
+    store.sweep()
+    store.interviews.replace("talk", b"now", {**COLUMNS, "version": 2}, version=1)
+    passing(store, clock, 20)
+    with refused("interview_not_found"):
+        store.interviews.load("talk")
+    assert store.interviews.load("later") == STORED
+    assert store.removal.undelete(old.id) == 2
+    assert store.interviews.load("talk").state == b"now"
+    store.removal.erase(old.id)
+    assert [one.id for one in store.interviews.list()] == ["apart", "later"]
+    assert passing(store, clock, 20)["interviews_expired"] == 2
+    assert [*store.interviews.list()] == []
+
+
 def test_nothing_is_left_when_the_grace_is_over(
     store: OpenedStore, clock: Clock, tmp_path: Path
 ) -> None:
@@ -175,7 +199,7 @@ def test_erasing_on_request_knows_no_grace(
     passing(store, clock, 31)
     store.removal.erase(anna.id)
     assert store.removal.erase_subject(ben.subject_id) == 1
-    store.interviews.delete("talk")
+    store.interviews.delete(id_hash("talk"))
     assert subjects_in(tmp_path) == set()
     assert store.removal.hidden() == 0
 
@@ -301,13 +325,13 @@ def test_stored_bytes_are_counted_whatever_happens(store: OpenedStore, tmp_path:
     store.reviews.begin(ben.id, "one")
     store.reviews.append(ben.id, "one", RATINGS)
     store.interviews.add("talk", STORED, COLUMNS)
-    store.interviews.replace("talk", b"later and longer", {"version": 2}, version=1)
+    store.interviews.replace("talk", b"later and longer", {**COLUMNS, "version": 2}, version=1)
     found = counted(tmp_path)
     assert found[0] == sealed("bodies", "calls", "reviews") > 0
     assert found[1] == sealed("interviews", "origins", "answers", "turns") > 0
     store.removal.erase(anna.id)
     store.removal.erase_subject(ben.subject_id)
-    store.interviews.delete("talk")
+    store.interviews.delete(id_hash("talk"))
     assert counted(tmp_path) == (0, 0)
 
 

@@ -64,7 +64,10 @@ COLUMNS: dict[str, Value] = {
     "turns": 0,
     "model_calls": 0,
     "end_reason": None,
-    "has_danger": 0,
+    "danger": None,
+    "to_read": 0,
+    "total_min": None,
+    "total_max": None,
 }
 
 
@@ -311,6 +314,29 @@ def test_of_several_at_once_one_gets_a_study_id_that_is_unique(
         assert sum(pool.map(add, "abcdef")) == 1
 
 
+def test_danger_in_interviews_is_in_lists_of_records(database: Database, tmp_path: Path) -> None:
+    store = store_of(database, tmp_path, "in-danger")
+    grave, _ = store.add(new_record("Anna")), store.add(new_record("Ben"))
+    stored = StoredInterview(origin=b"began", state=b"state")
+    columns = {**COLUMNS, "record_id": grave.id, "danger": RiskLevel.HIGH.rank, "to_read": 2}
+    done = {**COLUMNS, "record_id": grave.id, "state": "done", "total_min": 4, "total_max": 7}
+    assert store.interviews.add("held", stored, columns)
+    assert store.interviews.add("done", stored, done)
+    for wanted in ({"sort": Sort.UNREAD}, {"sort": Sort.DANGER}, {"unread": True}):
+        first = store.lists.page(RecordListRequest(rater="a", **wanted)).records[0]
+        assert (first.summary.id, first.danger) == (grave.id, RiskLevel.HIGH)
+        assert (first.interview_unread, first.interview_total) == (2, (4, 7))
+    assert store.lists.page(RecordListRequest(rater="a", danger=RiskLevel.HIGH)).total == 1
+    assert (store.lists.unread(), store.interviews.unread()) == (1, 0)
+    said = WasRead(statements=(Statement(turn=1, start=0, end=5),))
+    store.interviews.acknowledge("held", "ann", said, newly_read=2)
+    assert store.lists.unread() == 0
+    assert [one.said for one in store.interviews.acknowledged("held")] == [said]
+    assert {one.id for one in store.interviews.meant_by("Anna")} == {"done", "held"}
+    store.removal.erase(grave.id)
+    assert [*store.interviews.list()] == []
+
+
 def test_interviews_are_kept_as_in_files(place: URL, database: Database, tmp_path: Path) -> None:
     clock = Clock()
     store = store_of(database, tmp_path, "talks", clock)
@@ -331,7 +357,7 @@ def test_interviews_are_kept_as_in_files(place: URL, database: Database, tmp_pat
     second = rows.page(InterviewListRequest(limit=1, cursor=first.next))
     listed = [page.interviews[0].id for page in (first, second)]
     assert (listed, first.total, second.next) == (["an-id", "another"], 2, None)
-    rows.delete("another")
+    rows.delete(id_hash("another"))
     with refused("version_conflict"):
         rows.replace("an-id", b"late", {**COLUMNS, "version": 2}, version=1)
     assert [one.id for one in rows.list()] == ["an-id"]

@@ -29,7 +29,9 @@ ASSESSMENT: Final = "urn:ai-psychiatrist:assessment"
 SUBJECT: Final = "urn:ai-psychiatrist:subject"
 
 TOTAL: Final = "phq8-total"
+TOTAL_WITH_INTERVIEW: Final = "phq8-total-with-interview"
 DANGER: Final = "danger-signs"
+DANGER_IN_INTERVIEW: Final = "danger-signs-in-interview"
 CANNOT_TELL: Final = "rater_cannot_tell"
 
 QUESTIONNAIRE: Final = "http://loinc.org/q/44249-1"

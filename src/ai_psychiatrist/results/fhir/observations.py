@@ -1,11 +1,14 @@
 """Observations: eight items, their total, and the signs of danger."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from itertools import chain
 from typing import Final
 
+from ai_psychiatrist.domain.interview_items import ItemSource
 from ai_psychiatrist.domain.phq8 import Item, ScoreTotals, UnknownReason, total_of
 from ai_psychiatrist.domain.risk import RiskLevel, RiskSignal
+from ai_psychiatrist.interview.interview_store import ReadInterview
 from ai_psychiatrist.results.fhir import elements as codes
 from ai_psychiatrist.results.fhir.elements import (
     Element,
@@ -21,6 +24,7 @@ from ai_psychiatrist.results.page.words import words
 from ai_psychiatrist.results.wording import danger_headline, signal_groups, unknown_words
 
 _INFERRED: Final = "inferred from interview"
+_ANSWERED: Final = "answered by the person when asked"
 
 
 def observations(source: Source) -> Iterator[tuple[str, Element]]:
@@ -29,6 +33,9 @@ def observations(source: Source) -> Iterator[tuple[str, Element]]:
         yield source.own_url(item.value), _of_item(item, source)
     yield source.own_url(codes.TOTAL), _of_total(source)
     yield source.url(codes.DANGER), _of_danger(source)
+    if source.interview is not None:
+        yield from _of_interview(source, source.interview)
+    yield from _danger_in_interviews(source)
 
 
 def _of_item(item: Item, source: Source) -> Element:
@@ -79,6 +86,75 @@ def _of_danger(source: Source) -> Element:
         "note": [note(text) for text in (risk.statement, danger_headline(risk), *said)],
         "derivedFrom": [reference(source.document)],
     }
+
+
+def _of_interview(source: Source, found: ReadInterview) -> Iterator[tuple[str, Element]]:
+    """Yield what the person has answered, and the total with it."""
+    urls = {item: source.own_url(item.value) for item in Item}
+    about = {**_said_by_program(source), "issued": _changed_at(found)}
+    for one in found.items:
+        if one.source is not ItemSource.ANSWER or one.score is None:
+            continue
+        urls[one.item] = source.url(f"{one.item.value}/interview")
+        quote = one.quote if source.wanted.with_words else None
+        yield (
+            urls[one.item],
+            {
+                **_head(source, is_unchanged=True),
+                "code": concept(
+                    coding(codes.OWN, f"{one.item.value}-answered", one.item.label),
+                    coding(codes.LOINC, codes.LOINC_OF_ITEM[one.item]),
+                    text=f"{one.item.label}: {_ANSWERED}",
+                ),
+                **about,
+                "valueCodeableConcept": _answer(one.score),
+                **({} if quote is None else {"note": [note(quote.text)]}),
+                "derivedFrom": [reference(source.interview_document)],
+            },
+        )
+    text = "PHQ-8 total with the interview"
+    yield (
+        source.url(codes.TOTAL_WITH_INTERVIEW),
+        {
+            **_head(source, is_unchanged=True),
+            "code": concept(coding(codes.OWN, codes.TOTAL_WITH_INTERVIEW, text), text=text),
+            **about,
+            **_value_of_total(found.total),
+            "derivedFrom": [reference(url) for url in urls.values()],
+        },
+    )
+
+
+def _danger_in_interviews(source: Source) -> Iterator[tuple[str, Element]]:
+    """Yield the gravest level of what held interviews about the assessment."""
+    held = [one for one in source.wanted.interviews if one.interview.danger is not None]
+    levels = [one.interview.danger.level for one in held if one.interview.danger is not None]
+    if not levels:
+        return
+    text = "Signs of danger in an interview"
+    said = [
+        f"asked: {one.question} answered: {one.sentence}"
+        for found in (held if source.wanted.with_words else ())
+        for one in found.statements
+    ]
+    yield (
+        source.url(codes.DANGER_IN_INTERVIEW),
+        {
+            "resourceType": "Observation",
+            "meta": asserted_by_software(),
+            "status": "preliminary",
+            "code": concept(coding(codes.OWN, codes.DANGER_IN_INTERVIEW, text), text=text),
+            **_said_by_program(source),
+            "issued": _changed_at(held[0]),
+            **_level(max(levels, key=lambda level: level.rank)),
+            **({"note": [note(one) for one in said]} if said else {}),
+            "derivedFrom": [reference(source.interview_document)],
+        },
+    )
+
+
+def _changed_at(found: ReadInterview) -> str:
+    return instant(datetime.fromisoformat(found.listed.row.updated_at))
 
 
 def _statement(signal: RiskSignal) -> str:

@@ -17,13 +17,16 @@ from ai_psychiatrist.results.fhir.source import Rated, Source, instant
 from ai_psychiatrist.results.reading import program_of
 
 _TRANSCRIPT: Final = "Transcript of the interview; its words are not here"
+_INTERVIEW: Final = "Interview with the person about unknown items; its words are not here"
 _ASSESSED: Final = "assessed"
 _VERIFIED: Final = "verified"
 
 
 def origins(source: Source) -> Iterator[tuple[str, Element]]:
     """Yield address and resource of transcript and program, and of the rater where one rated."""
-    yield source.document, _document(source)
+    yield source.document, _document(source, _TRANSCRIPT, source.transcript_sha256)
+    if source.wanted.interviews:
+        yield source.interview_document, _document(source, _INTERVIEW)
     yield source.device, _device(source)
     if source.rated is not None:
         yield source.rated.url, _practitioner(source.rated)
@@ -41,8 +44,7 @@ def provenances(
         yield source.own_url(_VERIFIED), _verified(source.rated, by_rater)
 
 
-def _document(source: Source) -> Element:
-    digest = source.transcript_sha256
+def _document(source: Source, description: str, digest: str | None = None) -> Element:
     known: Element = (
         {}
         if digest is None
@@ -53,7 +55,7 @@ def _document(source: Source) -> Element:
         **known,
         "status": "current",
         **source.about,
-        "description": _TRANSCRIPT,
+        "description": description,
         "content": [
             {"attachment": {"contentType": "text/plain", "_url": absent_element("masked")}}
         ],
@@ -113,7 +115,13 @@ def _assessed(source: Source, targets: list[str]) -> Element:
         **recorded,
         "reason": [concept(coding(codes.ASSERTED_BY, codes.BY_SOFTWARE))],
         "agent": [_agent("assembler", source.device)],
-        "entity": [{"role": "source", "what": reference(source.document)}],
+        "entity": [
+            {"role": "source", "what": reference(url)}
+            for url in (
+                source.document,
+                *((source.interview_document,) if source.wanted.interviews else ()),
+            )
+        ],
     }
 
 

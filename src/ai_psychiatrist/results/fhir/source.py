@@ -11,6 +11,7 @@ from ai_psychiatrist.domain.items import ItemAssessment
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.review import ChangedScore, Committed, ReviewRow
 from ai_psychiatrist.infrastructure.digests import keyed_digest
+from ai_psychiatrist.interview.interview_store import ReadInterview, latest_done
 from ai_psychiatrist.results.fhir.elements import Element, about
 
 _NAMESPACE: Final = uuid.uuid5(uuid.NAMESPACE_URL, "urn:ai-psychiatrist:fhir")
@@ -47,6 +48,8 @@ class BundleOptions:
     """Whether the quotes that carry scores are in notes."""
     questionnaire: bool = False
     """Whether there is a QuestionnaireResponse, too."""
+    interviews: tuple[ReadInterview, ...] = field(default=(), repr=False)
+    """Those about the assessment, the newest first."""
     is_transaction: bool = False
     """Whether the bundle can be posted to a FHIR server as it is, and not only be kept."""
 
@@ -62,6 +65,11 @@ class Source:
     transcript_sha256: str | None
     wanted: BundleOptions
     rated: Rated | None
+
+    @property
+    def interview(self) -> ReadInterview | None:
+        """The interview whose answers count, where the program's scores are shown."""
+        return latest_done(self.wanted.interviews) if self.rated is None else None
 
     def url(self, part: str) -> str:
         """Return the address of a part that is the same for every rater."""
@@ -85,6 +93,11 @@ class Source:
     def document(self) -> str:
         """The address of the transcript."""
         return self.url("transcript")
+
+    @property
+    def interview_document(self) -> str:
+        """The address of the words of interviews with the person."""
+        return self.url("interview")
 
     @property
     def items(self) -> Mapping[Item, ItemAssessment]:

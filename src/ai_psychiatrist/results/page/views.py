@@ -12,6 +12,7 @@ from ai_psychiatrist.domain.items import ItemAssessment
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.risk import RiskGroup, RiskReport, RiskSignal, UnexaminedTurn
 from ai_psychiatrist.domain.transcript import Transcript, Turn
+from ai_psychiatrist.interview.interview_store import ReadInterview, latest_done
 from ai_psychiatrist.results.wording import signal_groups
 
 TAGS: Final = {
@@ -127,6 +128,15 @@ class SheetView:
     result: Assessment
     items: tuple[ItemView, ...]
     danger: DangerView
+    study_id: str | None = field(default=None, repr=False)
+    """Whose assessment it is; in no title of a window."""
+    interviews: tuple[ReadInterview, ...] = ()
+    """The interviews about it, the newest first."""
+
+    @property
+    def interview(self) -> ReadInterview | None:
+        """The one whose answers count."""
+        return latest_done(self.interviews)
 
 
 def sheet_view(result: Assessment, transcript: Transcript | None, *, name: str = "") -> SheetView:
