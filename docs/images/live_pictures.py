@@ -134,6 +134,7 @@ def _rate(page: Page, address: str, scores: str) -> None:
     for place, score in enumerate(scores):
         page.locator("fieldset.rate").nth(place).locator(f"input[value='{score}']").check()
     page.click("#commit")
+    page.click("#confirm button[value=commit]")
     page.wait_for_selector("#ratings-name")
 
 

@@ -100,8 +100,13 @@ class Person:
         page = self.open(f"{path}/rate")
         for place, score in enumerate(scores):
             page.locator("fieldset.rate").nth(place).locator(f"input[value='{score}']").check()
-        page.click("#commit")
+        self.commit()
         page.wait_for_selector("#ratings-name")
+
+    def commit(self) -> None:
+        """Commit what was rated, after the question whether it is meant so."""
+        self.page.click("#commit")
+        self.page.click("#confirm button[value=commit]")
 
     def axe(self, *, of_looks_alone: bool = False) -> None:
         """Fail where the page is not accessible, in all or in what colours and width change."""

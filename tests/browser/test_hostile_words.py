@@ -182,7 +182,7 @@ def test_marked_words_are_those_of_the_transcript_beside_signs_and_unseen_ones(s
     assert page.locator(".by-participant .said mark.of-danger").count() == 1
     assert page.locator(".by-participant .said mark.of-sleep").count() == 2
     assert page.locator(".by-participant .said .unseen").count() == 2
-    page.click("#commit")
+    person.commit()
     page.wait_for_selector("#ratings-name")
     answer = json.loads(person.fetch("GET", f"/v1{path}/review")["text"])
     assert "lie awake" in UNSEEN

@@ -61,7 +61,7 @@ def test_after_a_session_has_ended_one_logs_in_again_and_commits(site: Site) -> 
     for place in range(ITEMS):
         page.locator("fieldset.rate").nth(place).locator("input[value='1']").check()
     person.context.clear_cookies()
-    page.click("#commit")
+    person.commit()
     page.locator("#failed:has-text('session has ended')").wait_for()
     person.axe()
     with person.context.expect_page() as opened:
@@ -71,7 +71,7 @@ def test_after_a_session_has_ended_one_logs_in_again_and_commits(site: Site) -> 
     other.click("text=Go on")
     other.wait_for_selector(".who-am-i:has-text('Ada')")
     assert page.locator("fieldset.rate input:checked").count() == ITEMS
-    page.click("#commit")
+    person.commit()
     page.wait_for_selector("#ratings-name")
     assert page.locator(".ratings thead th").all_inner_texts() == ["Item", "Program", "You"]
 
@@ -87,7 +87,7 @@ def test_nothing_is_committed_in_the_name_of_who_logged_in_meanwhile(site: Site)
     other.fill("#rater", "Bo")
     other.click("text=Go on")
     other.wait_for_selector(".who-am-i:has-text('Bo')")
-    page.click("#commit")
+    person.commit()
     page.locator("#failed:has-text('Another person')").wait_for()
     assert page.url.endswith("/rate")
 

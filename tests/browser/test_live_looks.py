@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, ViewportSize
 from tests.browser.site import Person, Site, site_of
 from tests.fakes.shown_results import DANGEROUS
 
-_LOOKS: Final[dict[int, Literal["light", "dark"]]] = {1280: "light", 390: "dark"}
+_LOOKS: Final[dict[int, Literal["light", "dark"]]] = {1280: "light", 800: "light", 360: "dark"}
 """The width of each window, and the colours in it."""
 
 
@@ -64,7 +64,7 @@ def test_axe_finds_nothing_in_any_state(site: Site) -> None:
         "version": 1,
     }
     person.fetch("POST", f"{held}/answers", said)
-    person.open("/").click("#held-name ~ table a")
+    person.open("/").click("#held-name ~ * a")
     page.wait_for_url("**/interviews/*")
     _is_open_to_all(person)
     page.fill("#reason", "Called at once.")

@@ -41,6 +41,30 @@ def test_the_second_rater_sees_nothing_before_committing(site: Site) -> None:
     assert sleep[2] == "3"
 
 
+def test_who_gives_a_name_after_seeing_scores_is_no_blind_rater(site: Site) -> None:
+    owner = site.person().named("Cy")
+    seen, listed = owner.assess(), owner.assess(TALK.replace("four", "five"))
+    late = site.person()
+    page = late.open("/")
+    page.click("table.cohort tbody th a")
+    page.wait_for_selector(".evidence")
+    late.named("Ada").open(f"{seen}/rate")
+    assert page.inner_text("h1").startswith("Rate: ")
+    assert "counted apart from blind ones" in page.inner_text(".title")
+    late.rate(listed, "uu3uuuuu")
+    assert [_rows(late, listed)[0]["phase"]] == ["seen"]
+    other = site.person().named("Bo")
+    other.open(f"{seen}/rate").wait_for_selector("h1:has-text('Rate blind')")
+    other.page.wait_for_function("document.querySelector('#commit').disabled === false")
+    other.page.click("text=Change")
+    other.page.wait_for_url("**/login")
+    other.open(seen).wait_for_selector(".evidence")
+    other.named("Bo").open(f"{seen}/rate")
+    assert other.page.inner_text("h1").startswith("Rate: ")
+    fresh = site.person().named("Di").open(f"{seen}/rate")
+    assert fresh.inner_text("h1").startswith("Rate blind: ")
+
+
 def _knows_nothing(person: Person, path: str) -> None:
     api = path.replace("/assessments", "/v1/assessments")
     person.page.wait_for_timeout(200)
@@ -67,6 +91,18 @@ def test_by_keyboard_alone_one_rates_marks_and_judges(site: Site) -> None:
     assert page.inner_text("#left") == "All items are rated."
     assert page.inner_text("mark") == "four nearly every night 😴"
     press("Control+Enter")
+    page.wait_for_selector("#confirm[open]")
+    told = page.inner_text("#unmarked")
+    assert told == (
+        "Scored above 0 without marked words: Low mood. Cannot tell: Energy, Appetite, Self-worth, "
+        "Concentration, Slowed or restless."
+    )
+    person.axe()
+    press("Escape")
+    assert page.locator("fieldset.rate input:checked").count() == 8
+    press("v")
+    page.wait_for_selector("#confirm[open]")
+    press("Enter")
     page.wait_for_selector(".judge >> nth=0")
     rows = _rows(person, path)
     start = TALK.index("four nearly")
@@ -112,6 +148,58 @@ def _rows(person: Person, path: str) -> list[dict[str, Any]]:
     return rows
 
 
+def test_marking_without_a_chosen_item_asks_which_one_it_is_for(site: Site) -> None:
+    person = site.person().named("Ada")
+    path = person.assess()
+    other = person.assess(TALK.replace("four", "five"))
+    page, press = person.open(f"{path}/rate"), person.page.keyboard.press
+    assert page.inner_text("#waiting").startswith("2 assessments are left")
+    person.select("four nearly every night 😴")
+    press("m")
+    assert page.inner_text("#said").startswith("Which item do these words speak of?")
+    assert page.locator(".marked li").count() == 0
+    press("3")
+    assert page.locator("[data-item=PHQ8_Sleep] .marked li").count() == 1
+    person.select("I eat well")
+    press("m")
+    assert page.locator("[data-item=PHQ8_Sleep] .marked li").count() == 2
+    person.rate(path, "uu3uuuuu")
+    assert person.open(f"{other}/rate").inner_text("#waiting").startswith("1 assessment is left")
+
+
+@pytest.mark.parametrize("width", [360, 800, 1280])
+def test_the_transcript_is_in_sight_beside_each_item(site: Site, width: int) -> None:
+    person = site.person(viewport={"width": width, "height": 740}).named("Ada")
+    path = person.assess(TALK * 20)
+    page, press = person.open(f"{path}/rate"), person.page.keyboard.press
+    page.wait_for_function("document.querySelector('#commit').disabled === false")
+    for key in ("1", "8", "4"):
+        press("Shift+" + key)
+        field = page.locator("fieldset.rate[aria-current]")
+        seen = page.evaluate(
+            """() => {
+              const box = (found) => found.getBoundingClientRect();
+              const words = box(document.querySelector(".middle"));
+              const item = box(document.querySelector("fieldset.rate[aria-current]"));
+              const bar = box(document.querySelector(".commit"));
+              const at = document.elementFromPoint(words.left + 40, Math.max(words.top, 0) + 60);
+              const isSeen = at.closest(".middle") !== null;
+              const isApart = words.right <= item.left || words.bottom <= item.top + 1;
+              return {isSeen, isApart, isFree: item.bottom <= bar.top + 1, isIn: item.top >= 0};
+            }"""
+        )
+        assert seen == {"isSeen": True, "isApart": True, "isFree": True, "isIn": True}, key
+        assert field.count() == 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    if width == 360:
+        page.check(".words-alone")
+        assert page.locator(".turn").last.is_visible()
+        assert not page.locator("#rating").is_visible()
+        page.check(".entered-alone")
+        assert not page.locator(".turn").first.is_visible()
+        person.axe()
+
+
 def test_by_buttons_alone_one_judges_and_finds_it_again(site: Site) -> None:
     person = site.person().named("Ada")
     path = person.assess()
@@ -144,11 +232,11 @@ def test_nothing_entered_is_lost_when_a_save_fails(site: Site) -> None:
     for place in range(8):
         page.locator("fieldset.rate").nth(place).locator("input[value='1']").check()
     person.context.set_offline(True)
-    page.click("#commit")
+    person.commit()
     page.wait_for_selector("#failed:has-text('cannot be reached')")
     assert page.locator("fieldset.rate input:checked").count() == 8
     person.context.set_offline(False)
-    page.click("#commit")
+    person.commit()
     page.wait_for_selector("#ratings-name")
     person.open("/")
     again = person.fetch("POST", f"/v1{path}/review/ratings", {"items": {}})
@@ -187,6 +275,9 @@ def test_agreement_of_two_raters_is_shown_beside_the_program(site: Site) -> None
 def test_by_keyboard_alone_an_adjudicator_decides_where_two_raters_differ(site: Site) -> None:
     first, second = site.person().named("Ada"), site.person().named("Bo")
     path = first.assess()
+    first.open(f"{path}/rate")
+    first.select("I wake up at four")
+    first.page.get_by_label("Mark selected words for Sleep").click()
     first.rate(path, "uu3uuuu1")
     second.rate(path, "uu1uuuu1")
     third = site.person().named("Cy")
@@ -197,7 +288,13 @@ def test_by_keyboard_alone_an_adjudicator_decides_where_two_raters_differ(site: 
             press("Enter")
     sleep = page.locator("fieldset.rate", has_text="Sleep")
     assert page.locator("fieldset.rate:has(.differs)").count() == 1
-    assert sleep.locator("li").all_inner_texts() == ["ada: 3", "bo: 1"]
+    assert sleep.locator(".rater p").all_inner_texts() == ["ada: 3", "bo: 1"]
+    assert sleep.locator("li").all_inner_texts() == ["I wake up at four turn 2", "no words marked"]
+    one, other = (sleep.locator(".rater").nth(place).bounding_box() for place in (0, 1))
+    assert one is not None
+    assert other is not None
+    assert (one["y"], one["x"] + one["width"]) < (other["y"] + 1, other["x"])
+    assert page.inner_text("mark.of-sleep") == "I wake up at four"
     third.axe()
     _tab_to(third, "#save")
     press("Enter")
@@ -235,8 +332,9 @@ def test_erasing_asks_for_the_word_and_leaves_nothing(site: Site) -> None:
     page = person.open(path)
     page.click("text=Erase this assessment")
     assert page.inner_text("#said") == "Type the word erase first."
-    page.fill("#erase-word", "erase")
-    page.click("text=Erase all of this person")
-    page.wait_for_url(site.url + "/")
+    page.fill("#erase-word", "ERASE")
+    page.click("text=Erase all of this person (1)")
+    page.wait_for_url(site.url + "/?erased=1")
+    assert page.inner_text(".done") == "Erased 1 assessment."
     assert page.inner_text("h1") == "This is an example"
     assert person.open(path).inner_text("h1") == "Not here"

@@ -312,3 +312,30 @@ def _is_seen(page: Page, selector: str) -> bool:
         }"""
     )
     return seen
+
+
+def test_choosing_an_item_leaves_the_transcript_where_it_is(page: Page, tmp_path: Path) -> None:
+    page.set_viewport_size(ViewportSize(width=1280, height=900))
+    page.goto(_file(tmp_path, example_view()))
+    page.evaluate("document.querySelector('#t24').scrollIntoView()")
+    before = page.evaluate("scrollY")
+    for slug in ("sleep", "tired", "nointerest"):
+        page.click(f".items a[href='#item-{slug}']")
+        page.wait_for_function(f"location.hash === '#item-{slug}'")
+        place = page.evaluate(f"document.getElementById('item-{slug}').getBoundingClientRect().top")
+        assert 0 <= place < 100
+        assert page.evaluate("scrollY") == before
+
+
+def test_evidence_has_its_sentence_and_question_and_a_place_in_the_bar(
+    page: Page, tmp_path: Path
+) -> None:
+    page.goto(_file(tmp_path, example_view()))
+    card = page.locator("#q-sleep-1")
+    assert card.locator(".around q").inner_text() == "How have you been sleeping?"
+    assert not card.locator("dl").is_visible()
+    card.locator("summary").click()
+    assert card.locator("dl").is_visible()
+    lanes = page.locator("svg.lanes")
+    assert "Sleep: turns 28, 32." in (lanes.get_attribute("aria-label") or "")
+    assert lanes.locator(".of-sleep rect").count() == 2

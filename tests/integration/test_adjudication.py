@@ -224,8 +224,8 @@ def test_the_page_shows_ratings_side_by_side_to_admins_alone(study: Study) -> No
     for rater, scores in (("local:ann", ANN), ("local:ben", BEN)):
         rate(study.store, record_id, rater, scores)
     page = study.client.get(f"/assessments/{record_id}/adjudicate").text
-    assert "<bdi>ann</bdi>: 3" in page
-    assert "<bdi>ben</bdi>: cannot tell" in page
+    assert "<bdi>ann</bdi>: <strong>3</strong>" in page
+    assert "<bdi>ben</bdi>: <strong>cannot tell</strong>" in page
     assert page.count('class="differs"') == 1
     items = {LAST: {"score": 2, "reason": REASON}}
     gold = f"/v1/assessments/{record_id}/review/gold"

@@ -312,7 +312,12 @@ def test_the_list_says_whose_interview_it_is_and_how_grave(client: httpx.Client)
     assert (level in line, "S-17" in line, now in line) == (True,) * 3
     (path,) = re.findall(r'href="(/interviews/[^"]+)"', line)
     assert f'href="/assessments/{stored}"' in client.get(path).text
-    assert f'href="{path}"' in client.get(f"/assessments/{stored}").text
+    shown = client.get(f"/assessments/{stored}").text
+    assert f'href="{path}"' in shown
+    assert "An interview about it is under way" in shown
+    asked = client.post("/chosen/erase", data={"id": [stored]}).text
+    assert "interview under way" in asked
+    assert "1 of them has an interview that is not over" in asked
     client.cookies.clear()
 
 

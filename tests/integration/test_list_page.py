@@ -1,7 +1,9 @@
 """The list of assessments as people use it, without scripts: read, find, choose, export, erase."""
 
 import csv
+import html
 import io
+import itertools
 import json
 import re
 import uuid
@@ -68,6 +70,12 @@ def rows_of(client: httpx.Client, **query: str) -> list[dict[str, str]]:
 def client(tmp_path: Path) -> Iterator[httpx.Client]:
     with client_of(settings_with(tmp_path)) as opened:
         yield opened
+
+
+def steps_of(page: str) -> dict[str, str]:
+    found = re.findall(r"<span>([^<]+)</span> <time>([^<]+)</time>", page)
+    assert len(found) == len(dict(found)), found
+    return dict(found)
 
 
 def assessed(client: httpx.Client, text: str = CALM, **fields: str) -> str:
@@ -156,12 +164,21 @@ def test_danger_is_on_rows_that_are_under_way(tmp_path: Path) -> None:
         assert running["Danger"] == "high Read now (1) 1 not yet read"
         assert waiting["Danger"] == "nothing found"
         assert "1 assessment has statements of danger" in client.get("/").text
+        (first, second) = re.findall(
+            r'<th scope="row"[^>]*><a href="(/[^"]+)"', client.get("/").text
+        )
+        steps = [steps_of(client.get(path).text) for path in (first, second)]
+        assert (steps[0]["Begun"], steps[1]["Items scored from evidence"]) == ("not yet", "not yet")
+        for step in ("Begun", "Transcript read for danger"):
+            assert re.fullmatch(r"20[\d-]{8} \d\d:\d\d:\d\d UTC", steps[1][step])
         for job in client.get("/v1/jobs").json()["jobs"]:
             client.delete(f"/v1/jobs/{job['job_id']}")
         assert {row["Status"] for row in rows_of(client)} == {"cancelled"}
 
 
-def test_a_study_id_is_found_by_its_exact_form(client: httpx.Client) -> None:
+def test_a_study_id_is_found_as_it_is_written_and_otherwise_whatever_its_capitals(
+    client: httpx.Client,
+) -> None:
     wanted = {assessed(client, subject="P-01"), assessed(client, DANGER, subject="P-01")}
     assessed(client, subject="P-1")
     found = client.post("/find", data={"subject": "P-01"})
@@ -169,8 +186,27 @@ def test_a_study_id_is_found_by_its_exact_form(client: httpx.Client) -> None:
     assert "P-01" not in found.headers["location"]
     rows = Rows(client.get(found.headers["location"]).text).rows
     assert [row["title"].split()[0] for row in rows] == ["P-01", "P-01"]
-    for wrong in ("p-01", "P-0", ""):
-        assert client.post("/find", data={"subject": wrong}).status_code == 404
+    small = client.post("/find", data={"subject": " p-01"})
+    assert small.headers["location"] == found.headers["location"]
+    for wrong in ("P-0", "", "<b>P-01"):
+        missed = client.post("/find", data={"subject": wrong})
+        assert missed.status_code == 404
+        assert f"No study id <bdi>{html.escape(wrong)}</bdi>" in missed.text
+        assert 'name="subject" maxlength="200"' in missed.text
+    assessed(client, subject="p-1")
+    several = client.post("/find", data={"subject": "p-1 "})
+    assert several.status_code == 303
+    assessed(client, subject="Q-1")
+    assessed(client, subject="q-1")
+    assessed(client, subject="qQ-1")
+    assessed(client, subject="Qq-1")
+    several = client.post("/find", data={"subject": "QQ-1"})
+    assert several.status_code == 404
+    assert [f"<button>{one}</button>" in several.text for one in ("qQ-1", "Qq-1", "q-1")] == [
+        True,
+        True,
+        False,
+    ]
 
     def listed(**sent: Any) -> set[str]:
         return {one["assessment_id"] for one in client.get(PLACE, **sent).json()["assessments"]}
@@ -217,7 +253,10 @@ def test_the_chosen_assessments_are_erased_after_the_word_and_each_has_its_rows(
     assert all(f"P-{number}" in asked.text for number in (1, 2))
     assert chosen(client, "erase", gone, word="delete").status_code == 422
     assert len(rows_of(client)) == 3
-    assert "2 assessments were erased" in chosen(client, "erase", gone, word="erase").text
+    done = chosen(client, "erase", gone, word=" Erase ")
+    assert done.status_code == 303
+    assert "Erased 2 assessments." in client.get(done.headers["location"]).text
+    assert "Erased" not in client.get("/", params={"erased": "many"}).text
     assert [client.get(f"{PLACE}/{one}").status_code for one in (kept, *gone)] == [200, 404, 404]
     assert chosen(client, "erase", gone, word="erase").status_code == 422
     for one in gone:
@@ -250,3 +289,33 @@ def test_the_chosen_assessments_are_rated_before_all_others(tmp_path: Path) -> N
         assert "/chosen/erase" not in page
         assert chosen(rater, "erase", [wanted], word="erase").status_code == 403
         assert chosen(rater, "rate", []).status_code == 422
+
+
+_PAGES: Final = ("/", "/new", "/next", "/agreement", "/assessments/none", "/chosen/none")
+_OF_ONE: Final = ("", "?show=result", "/rate", "/adjudicate", "/interview")
+_GOES_TO: Final = re.compile(r'(?:<(?:a|form)\b[^>]*?(?:href|action)|formaction)="(/[^"#]*)"')
+
+
+def test_a_key_sees_pages_alone_and_no_button_that_it_may_not_use(tmp_path: Path) -> None:
+    """With keys of one scope and of two: a page says which scope is missing, never raw JSON."""
+    settings = settings_with(tmp_path, AUTH_REQUIRED="true", MODEL_DEFAULT="baseline")
+    with RunningApp(settings) as app, ExitStack() as stack:
+        doors = Doors(app.url, tmp_path, stack)
+        owner = doors.client()
+        made = assessed(owner, DANGER, subject="P-1")
+        paths = (*_PAGES, *(f"/assessments/{made}{part}" for part in _OF_ONE))
+        for scopes in (*itertools.combinations(Scope, 1), *itertools.combinations(Scope, 2)):
+            client = doors.client(frozenset(scopes))
+            client.headers["Accept"] = "text/html,*/*"
+            for path in paths:
+                page = client.get(path, follow_redirects=True)
+                assert page.headers["content-type"].startswith("text/html"), (scopes, path)
+                if page.status_code == 403:
+                    assert "does not have the scope" in page.text, (scopes, path)
+                for place in set(_GOES_TO.findall(page.text)):
+                    is_form = f'action="{place}"' in page.text
+                    went = client.request("POST" if is_form else "GET", html.unescape(place))
+                    assert went.status_code not in {401, 403}, (scopes, path, place)
+        assert client.get("/").headers["content-type"].startswith("text/html")
+        client.headers["Accept"] = "*/*"
+        assert client.get("/").json()["missing_scopes"] == ["read"]

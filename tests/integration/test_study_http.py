@@ -115,6 +115,23 @@ def test_raters_are_compared_with_one_another_and_with_the_program(study: Study)
     assert "ann" not in str(found)
 
 
+def test_the_page_draws_what_is_rated_and_leaves_out_what_nobody_rated(study: Study) -> None:
+    """Without scores of an item, or marked words, there is a word in place of a figure."""
+    bare = [None, *RISING[1:]]
+    for at_once, record_id in enumerate(ids(12)):
+        store(study.store, record_id, [None, *FALLING[1:]], subject=record_id)
+        rate(study.store, record_id, "ann", bare)
+        rate(study.store, record_id, "ben", [None, *(RISING if at_once else FALLING)[1:]])
+    page = study.client.get("/agreement").text
+    words = " ".join(re.sub(r"<[^>]*>", " ", page).split())
+    assert "Interest or pleasure no figure" in words
+    assert re.search(r"All items between raters: 0\.\d\d \(-?0\.\d\d to 1\.00\)", words)
+    assert re.search(r'<line class="raters" x1="[\d.]+%" x2="[\d.]+%"', page)
+    assert re.search(r'<circle class="raters" cx="[\d.]+%"', page)
+    assert "Evidence, F1, between raters: nobody marked evidence" in words
+    assert re.search(r"Interest or pleasure(?: –(?: [a-z])?){8} ", words), words
+
+
 def test_a_table_has_a_row_for_each_figure_and_names_raters_to_admins(study: Study) -> None:
     for record_id in ids(12):
         store(study.store, record_id, RISING, subject=record_id)

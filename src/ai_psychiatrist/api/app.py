@@ -167,6 +167,7 @@ def _make_state(app: FastAPI, settings: Settings, opened: Services | None) -> No
     # Without keys all callers are one, which then may have all there is.
     is_shared = settings.auth.required
     app.state.services = opened
+    app.state.problem_page = pages.problem_page
     app.state.stopping = GracefulShutdown()
     app.state.failed_logins = FailedLogins()
     app.state.state_look = status.StateLook()

@@ -75,6 +75,9 @@ class _Credential:
 
 NEW_LINK_COOKIE: Final = "aip_new_link"
 _NEW_LINK_SECONDS: Final = 120
+LOOKED_COOKIE: Final = "aip_looked"
+"""Of a browser that showed scores before its user gave a name, under which they may rate later."""
+_LOOKED_SECONDS: Final = 365 * 24 * 3600
 
 
 class Authentication:
@@ -220,6 +223,19 @@ def set_new_link_cookie(response: Response, scope: Scope, path: str, sealed: str
         sealed,
         max_age=_NEW_LINK_SECONDS if sealed else 0,
         path=f"{mounted_at(scope)}{path}",
+        secure=_is_secure(scope),
+        httponly=True,
+        samesite="strict",
+    )
+
+
+def set_looked_cookie(response: Response, scope: Scope) -> None:
+    """Note in a browser that scores were shown in it to a caller without a name."""
+    response.set_cookie(
+        LOOKED_COOKIE,
+        "1",
+        max_age=_LOOKED_SECONDS,
+        path="/",
         secure=_is_secure(scope),
         httponly=True,
         samesite="strict",

@@ -15,6 +15,7 @@ from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.reviews.agreed import agreed
 from ai_psychiatrist.reviews.agreement_result import (
+    AgreementFigures,
     AgreementSection,
     FigureResult,
     Intraclass,
@@ -30,6 +31,11 @@ _MEASURES: Final = (
     ("span_characters", "Evidence, F1"),
     ("icc_2_1", "ICC(2,1), all items: of totals"),
 )
+_ALL: Final = "All items"
+_SIDES: Final = {"raters": "between raters", "program": "raters with the program"}
+_SILENT: Final = "nobody gives a score"
+_PLOT_MARGIN: Final = 2.0
+"""Percent, so that a mark at an end of the axis is seen whole."""
 _ALL_RATED: Final = "You have rated every assessment that there is."
 
 
@@ -45,14 +51,40 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlotMark:
+    """A weighted kappa in the picture; places are percent of its width."""
+
+    side: str
+    """`raters` or `program`."""
+    words: str
+    at: float
+    interval: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plot:
+    """The weighted kappas as a picture."""
+
+    rows: Mapping[str, tuple[PlotMark, ...]]
+    """Item, or all of them → what is defined of it, among raters first."""
+    ticks: Mapping[str, float]
+    """Values of the axis, and where they are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementTable:
     """The figures over some of the cases."""
 
     title: str
     words: str
     section: AgreementSection
+    plot: Plot
+    heads: Mapping[str, tuple[str, ...]]
+    """Measure → the sides that it has figures of: among raters, and of raters with the program."""
     rows: Mapping[str, tuple[Cell, ...]]
-    """Item, or all of them → each measure twice: among people, and of people with the program."""
+    """Item, or all of them → its figures, in the order of the heads."""
+    missing: tuple[str, ...]
+    """Why a measure has no figure at all, for those that are left out."""
     notes: tuple[str, ...]
     """What is missing in some figures, in the order of their marks a, b, c."""
 
@@ -73,7 +105,7 @@ async def agreement_page(request: Request, records: RecordsOf, principal: Princi
         request,
         "agreement",
         found=found,
-        measures=tuple(name for _, name in _MEASURES),
+        sides=_SIDES,
         tables=tuple(
             _table(title, words, section) for title, words, section in sections if section.cases
         ),
@@ -90,16 +122,75 @@ async def next_page(request: Request, records: RecordsOf, principal: PrincipalOf
 
 
 def _table(title: str, words: str, section: AgreementSection) -> AgreementTable:
-    people, program = section.raters, section.program
-    named = [(item.label, people.items[item], program.items[item]) for item in Item]
-    notes: dict[str, str] = {}
-    rows = {
-        name: tuple(
-            _cell(getattr(figures, measure), notes) for measure, _ in _MEASURES for figures in both
-        )
-        for name, *both in (("All items", people.all_items, program.all_items), *named)
+    by_name = [(_ALL, section.raters.all_items, section.program.all_items)]
+    by_name += [(one.label, section.raters.items[one], section.program.items[one]) for one in Item]
+    figures = {
+        name: {"raters": _of_scores(raters), "program": _of_scores(program)}
+        for name, raters, program in by_name
     }
-    return AgreementTable(title=title, words=words, section=section, rows=rows, notes=tuple(notes))
+    columns = [(measure, name, side) for measure, name in _MEASURES for side in _SIDES]
+    shown = [
+        (measure, name, side)
+        for measure, name, side in columns
+        if any(getattr(row[side], measure).value is not None for row in figures.values())
+    ]
+    heads: dict[str, tuple[str, ...]] = {}
+    for _, name, side in shown:
+        heads[name] = (*heads.get(name, ()), side)
+    notes: dict[str, str] = {}
+    return AgreementTable(
+        title=title,
+        words=words,
+        section=section,
+        plot=_plot(figures),
+        heads=heads,
+        rows={
+            name: tuple(_cell(getattr(row[side], measure), notes) for measure, _, side in shown)
+            for name, row in figures.items()
+        },
+        missing=tuple(
+            f"{name}, {_SIDES[side]}: {getattr(figures[_ALL][side], measure).reason}"
+            for measure, name, side in columns
+            if (measure, name, side) not in shown
+        ),
+        notes=tuple(notes),
+    )
+
+
+def _of_scores(figures: AgreementFigures) -> AgreementFigures:
+    """Leave out that two say the same where neither of any pair gives a score."""
+    if figures.answers.both or figures.answers.one or figures.exact.value is None:
+        return figures
+    silent = figures.exact.model_copy(update={"value": None, "interval": None, "reason": _SILENT})
+    return figures.model_copy(update={"exact": silent})
+
+
+def _plot(figures: Mapping[str, Mapping[str, AgreementFigures]]) -> Plot:
+    kappas = {
+        name: {side: one.kappa for side, one in row.items() if one.kappa.value is not None}
+        for name, row in figures.items()
+    }
+    found = [one for row in kappas.values() for one in row.values()]
+    least = min((value for one in found for value in (one.value, *(one.interval or ()))), default=0)
+    start = next(edge for edge in (0.0, -0.5, -1.0) if edge <= max(least, -1))
+
+    def place(value: float) -> float:
+        share = (max(value, start) - start) / (1 - start)
+        return round(_PLOT_MARGIN + (100 - 2 * _PLOT_MARGIN) * share, 2)
+
+    def mark(side: str, one: FigureResult) -> PlotMark:
+        ends = one.interval
+        words = f"{one.value:.2f}" + (f" ({ends[0]:.2f} to {ends[1]:.2f})" if ends else "")
+        interval = (place(ends[0]), place(ends[1])) if ends else None
+        return PlotMark(side=side, words=words, at=place(one.value or 0), interval=interval)
+
+    return Plot(
+        rows={
+            name: tuple(mark(side, one) for side, one in row.items())
+            for name, row in kappas.items()
+        },
+        ticks={f"{edge:g}": place(edge) for edge in (-1, -0.5, 0, 0.5, 1) if edge >= start},
+    )
 
 
 def _cell(figure: FigureResult | Intraclass, notes: dict[str, str]) -> Cell:
@@ -109,7 +200,7 @@ def _cell(figure: FigureResult | Intraclass, notes: dict[str, str]) -> Cell:
         note = notes.setdefault(figure.reason, ascii_lowercase[len(notes) % len(ascii_lowercase)])
     many = f"n {figure.subjects if isinstance(figure, Intraclass) else figure.n}"
     if figure.value is None:
-        return Cell(value="–", interval=many, note=note)
+        return Cell(value="–", interval="", note=note)
     value = f"{figure.value:.2f}"
     if figure.interval is None:
         return Cell(value=value, interval=many, note=note)

@@ -6,7 +6,7 @@ from hashlib import sha256
 
 from fastapi import APIRouter, Request, Response
 
-from ai_psychiatrist.api.authorization import PrincipalOf, requires
+from ai_psychiatrist.api.authorization import PrincipalOf, Required, requires
 from ai_psychiatrist.api.dependencies import RecordId, RecordsOf, ServicesOf
 from ai_psychiatrist.api.page_acknowledge import read_view
 from ai_psychiatrist.api.page_held_interview import danger_in_interview
@@ -20,19 +20,30 @@ from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import (
     ChangedScore,
+    Committed,
     ItemRating,
     ReviewPhase,
     ReviewRow,
 )
+from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.interview.interview_store import ReadInterview, read_all
-from ai_psychiatrist.results.page.views import DangerView, SheetView, danger_view
-from ai_psychiatrist.results.page.words import ITEM_QUESTIONS, end_words
+from ai_psychiatrist.results.page.views import (
+    TAGS,
+    CardView,
+    DangerView,
+    RaterMark,
+    SheetView,
+    danger_view,
+    slug_of,
+)
+from ai_psychiatrist.results.page.words import ITEM_QUESTIONS, STEPS, end_words
 from ai_psychiatrist.results.reading import result_of
 from ai_psychiatrist.reviews.adjudication import differing, gold_of, rows_to_adjudicate
 from ai_psychiatrist.reviews.blindness import give_scores, is_asked_first, visible_rows
 from ai_psychiatrist.reviews.ratings import committed_of
 from ai_psychiatrist.store.events import StageEvent
 from ai_psychiatrist.store.interviews import ListedInterview
+from ai_psychiatrist.store.listing import Rated, RecordListRequest
 from ai_psychiatrist.store.records import Record
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.wiring import Services
@@ -60,6 +71,22 @@ class _Read:
     stages: tuple[StageEvent, ...] = ()
     subject: str | None = field(default=None, repr=False)
     """The study id, for those who may see the interview."""
+    of_person: int = 1
+    """How many assessments there are of the same person."""
+    waiting: int = 0
+    """How many assessments the caller can still rate."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepView:
+    """A step of an assessment that is being made."""
+
+    stage: str
+    words: str
+    outcome: str
+    """Empty until it has come."""
+    time: str
+    """In UTC; empty until it has come."""
 
 
 @router.get("/{assessment_id}", dependencies=[requires()])
@@ -90,6 +117,7 @@ async def assessment(
             record=record,
             phase=phase,
             rows=visible_rows(store, assessment_id, principal.id),
+            of_person=len(store.lists.of_subject(record.summary.subject_id)),
             acknowledged=store.acknowledgements.of(assessment_id),
             interviews=read_all(store.interviews.about(assessment_id)),
             subject=store.subject_of(assessment_id) if _sees_words(principal) else None,
@@ -102,6 +130,8 @@ async def assessment(
             request, "Not here", "No assessment has this address.", status=404
         )
     except RequestConflict:
+        if Scope.REVIEW not in principal.scopes:
+            Required(frozenset({Scope.READ})).check(principal)
         return redirect_to(request, f"/assessments/{assessment_id}/rate")
     if found.record.summary.state is not RecordState.FINISHED:
         return await _progress(request, found, principal, services)
@@ -119,12 +149,16 @@ async def rate(
     """Show the words of an assessment and its signs of danger, to be rated without its scores."""
 
     def read(store: Store) -> _Read:
+        waiting = RecordListRequest(
+            rater=principal.id, limit=1, state=RecordState.FINISHED, rated=Rated.NOT_MINE
+        )
         return _Read(
             record=store.get(assessment_id),
             phase=store.reviews.standing(assessment_id, principal.id),
             acknowledged=store.acknowledgements.of(assessment_id),
             in_interviews=store.interviews.about(assessment_id),
             subject=store.subject_of(assessment_id),
+            waiting=store.lists.page(waiting).total,
         )
 
     try:
@@ -153,6 +187,7 @@ async def rate(
         # What a browser calls ratings that are not committed yet: its own, and without a name.
         draft=sha256(f"{assessment_id} {principal.id}".encode()).hexdigest()[:16],
         is_blind=found.phase is not ReviewPhase.SEEN,
+        waiting=found.waiting,
         danger=shown,
         in_interviews=[one for one in found.in_interviews if one.danger is not None],
         may_read=Scope.READ in principal.scopes,
@@ -196,9 +231,23 @@ async def _progress(
         if summary.state.is_last
         else None,
         level=risk.level,
-        stages=found.stages,
+        steps=_steps(found.stages),
         may_assess=Scope.ASSESS in principal.scopes,
     )
+
+
+def _steps(stages: Sequence[StageEvent]) -> list[StepView]:
+    """Return each step once, with what came of it last; one that has not come has no time."""
+    last = {one.stage: one for one in stages if one.outcome != RecordState.WAITING}
+    return [
+        StepView(
+            stage=stage,
+            words=words,
+            outcome=last[stage].outcome if stage in last else "",
+            time=last[stage].at[:19].replace("T", " ") if stage in last else "",
+        )
+        for stage, words in STEPS.items()
+    ]
 
 
 async def _sheet(request: Request, found: _Read, principal: Principal) -> Response:
@@ -216,6 +265,7 @@ async def _sheet(request: Request, found: _Read, principal: Principal) -> Respon
         id=record.summary.id,
         created_at=record.summary.created_at,
         subject_id=record.summary.subject_id,
+        of_person=found.of_person,
         subject=found.subject,
         phase=found.phase.value,
         ratings=ratings_view(view, found.rows, principal),
@@ -250,7 +300,16 @@ async def adjudicate(
         if error.problem_code == "still_blind":
             return redirect_to(request, f"/assessments/{assessment_id}/rate")
         return await message_page(request, "Adjudicate", str(error), status=409)
-    view = await RESULT_READERS.run(lambda: view_of(found.record))
+
+    def read_ratings() -> tuple[DangerView, tuple[RaterColumn, ...]]:
+        view, transcript = view_of(found.record), found.record.transcript
+        ratings = ratings_view(view, found.rows, principal, transcript)
+        marks = [card for one in ratings for cards in one.marks.values() for card in cards]
+        seconds = view.result.transcript.turn_seconds
+        danger = danger_view(view.result.risk, transcript, evidence=marks, seconds=seconds)
+        return danger, ratings
+
+    danger, ratings = await RESULT_READERS.run(read_ratings)
     gold = gold_of(found.rows)
     return await render_page(
         request,
@@ -258,10 +317,9 @@ async def adjudicate(
         id=assessment_id,
         subject=found.subject,
         created_at=found.record.summary.created_at,
-        view=view,
-        danger=view.danger,
+        danger=danger,
         questions=ITEM_QUESTIONS,
-        ratings=ratings_view(view, found.rows, principal),
+        ratings=ratings,
         differing=differing(found.rows),
         gold={one.item: one for one in gold.items} if gold else {},
     )
@@ -283,12 +341,17 @@ class RaterColumn:
     name: str
     is_blind: bool
     scores: Mapping[Item, ItemScore]
+    marks: Mapping[Item, Sequence[CardView]] = field(default_factory=dict)
+    """The words that the rater marked; empty where they are not asked for, and of gold scores."""
 
 
 def ratings_view(
-    view: SheetView, rows: Sequence[ReviewRow], principal: Principal
+    view: SheetView,
+    rows: Sequence[ReviewRow],
+    principal: Principal,
+    transcript: Transcript | None = None,
 ) -> tuple[RaterColumn, ...]:
-    """Return the ratings that the caller may see, one's own first."""
+    """Return the ratings that the caller may see, one's own first; with a transcript, marks too."""
     program = {one.item: None if one.found is None else one.found.score for one in view.items}
     changed = {
         (row.rater, row.said.item): row.said.score
@@ -308,14 +371,45 @@ def ratings_view(
             name="You" if rater == principal.id else name_shown(rater),
             is_blind=said.phase is ReviewPhase.BLIND,
             scores={one.item: score(rater, one) for one in said.items},
+            marks={} if transcript is None else _marks(said, transcript, number),
         )
-        for rater, said in sorted(committed.items(), key=lambda one: one[0] != principal.id)
+        for number, (rater, said) in enumerate(
+            sorted(committed.items(), key=lambda one: one[0] != principal.id), start=1
+        )
     )
     gold = gold_of(rows)
     if gold is None:
         return columns
     decided = {one.item: ItemScore(words=_words(one.score), differs=False) for one in gold.items}
     return (*columns, RaterColumn(name="Gold", is_blind=True, scores=decided))
+
+
+def _marks(said: Committed, transcript: Transcript, number: int) -> dict[Item, list[CardView]]:
+    """Return what a rater marked, for the column of this number, from 1."""
+    found: dict[Item, list[CardView]] = {}
+    for one in said.items:
+        slug = slug_of(one.item)
+        marks = (
+            RaterMark(
+                turn=turn.index,
+                start=span.start,
+                end=span.end,
+                text=transcript.text[span.start : span.end],
+            )
+            for span in one.evidence
+            for turn in transcript.turns
+            if turn.words_start <= span.start < turn.end
+        )
+        found[one.item] = [
+            CardView(
+                anchor=f"rater-{number}-{slug}-{place}",
+                slug=slug,
+                tag=f"{TAGS[one.item]}, {number}",
+                said=mark,
+            )
+            for place, mark in enumerate(marks, start=1)
+        ]
+    return found
 
 
 def _words(score: int | None) -> str:

@@ -14,6 +14,7 @@ from ai_psychiatrist.api.dependencies import ERASING, RATING, RecordsOf
 from ai_psychiatrist.api.exports import MOST_CHOSEN
 from ai_psychiatrist.api.json_body import BoundedRequest, BoundedRoute
 from ai_psychiatrist.api.page_cohort import EXPORTS
+from ai_psychiatrist.api.page_interview import interview_view
 from ai_psychiatrist.api.pages import message_page, read_form, redirect_to, render_page
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.errors import NotFound
@@ -92,22 +93,27 @@ async def erase_chosen(request: BoundedRequest, records: RecordsOf) -> Response:
     if not found.summaries:
         return await _nothing_chosen(request)
     word = form.get("word")
-    if word != _CONFIRMED:
+    if word is None or word.strip().lower() != _CONFIRMED:
+        running = [one.id for one in found.summaries if await _is_interviewed(one.id, request)]
         return await render_page(
             request,
             "erase",
             status=200 if word is None else 422,
             problem="" if word is None else f"Nothing was erased: the word is {_CONFIRMED}.",
             chosen=found,
+            running=running,
             word=_CONFIRMED,
         )
     for one in found.summaries:
         await record_one_of_several(request, "assessment_erased", one.id, BEGUN)
         await records.ask(partial(_erase, one.id))
         await record_one_of_several(request, "assessment_erased", one.id, "204")
-    count = len(found.summaries)
-    words = f"{count} {'assessment was' if count == 1 else 'assessments were'} erased."
-    return await message_page(request, "Erased", words, status=200)
+    return redirect_to(request, f"/?erased={len(found.summaries)}")
+
+
+async def _is_interviewed(record_id: str, request: Request) -> bool:
+    view = await interview_view(record_id, request)
+    return view is not None and view.is_open
 
 
 def _erase(record_id: str, store: Store) -> None:

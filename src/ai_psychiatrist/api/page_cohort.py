@@ -1,5 +1,6 @@
 """The page of all stored assessments, found by study id; before anything is stored, an example."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -15,7 +16,7 @@ from ai_psychiatrist.api.authorization import PrincipalOf, requires
 from ai_psychiatrist.api.dependencies import RecordsOf, ServicesOf
 from ai_psychiatrist.api.json_body import BoundedRequest, BoundedRoute
 from ai_psychiatrist.api.page_held_interview import InterviewsInDanger, interviews_in_danger
-from ai_psychiatrist.api.pages import message_page, read_form, redirect_to, render_page
+from ai_psychiatrist.api.pages import read_form, redirect_to, render_page
 from ai_psychiatrist.api.record_models import ListInQuery
 from ai_psychiatrist.config import with_model
 from ai_psychiatrist.domain.access import Principal, Scope
@@ -69,6 +70,9 @@ router = APIRouter(
 _OF_SUBJECT: Final = "subject_id"
 _SCORES: Final = "scores"
 """Whether scores are listed of what the caller has not rated yet: `shown` or `hidden`."""
+_ERASED: Final = "erased"
+"""How many assessments were just erased, for the list to say so."""
+_COUNT: Final = re.compile(r"[0-9]{1,6}", re.ASCII)
 _CHOOSERS: Final = (
     ("band", "Severity", tuple((band.name.lower(), band.label) for band in Severity)),
     ("unknown", "Unknown items", tuple((str(n), f"{n} or more") for n in (1, 2, 4, 8))),
@@ -92,10 +96,6 @@ _SORTS: Final = (
     (Sort.DANGER.value, "gravest danger first"),
     (Sort.TOTAL.value, "highest total first"),
     (Sort.WIDTH.value, "most uncertain first"),
-)
-_NOT_FOUND: Final = (
-    "No assessment has this study id. It is found by its exact form: look at capitals, hyphens and "
-    "zeros."
 )
 EXPORTS: Final = (
     ("results", "xlsx", "Results, Excel"),
@@ -168,6 +168,8 @@ async def cohort(
 ) -> Response:
     """Show all that is stored, held interviews first, or an example where nothing is."""
     wanted, query, problem = _wanted(request, principal)
+    erased = request.query_params.get(_ERASED, "")
+    done = _erased_words(int(erased)) if _COUNT.fullmatch(erased) else ""
 
     def listed(store: Store) -> Cohort:
         page = list_for(store, query.wanted(principal))
@@ -185,6 +187,7 @@ async def cohort(
         return await render_page(
             request,
             "assessment",
+            done=done,
             view=view,
             read=None,
             interview_dangers=(),
@@ -203,6 +206,7 @@ async def cohort(
         "cohort",
         status=422 if problem else 200,
         problem=problem,
+        done=done,
         cohort=found,
         phases=_PHASES,
         next=wanted.link(cursor=found.page.next) if found.page.next else "",
@@ -218,18 +222,32 @@ async def cohort(
 
 @router.post("/find")
 async def find_subject(request: BoundedRequest, records: RecordsOf) -> Response:
-    """Go to the list of a study id, which is in no address: the subject's random id is."""
+    """Go to the list of a study id, which is in no address: the subject's random id is.
+
+    Where none is written exactly so, capitals do not count.
+    """
     name = (await read_form(request)).get("subject", "")
-    subject_id = await records.ask(lambda store: store.keys.find(name))
+
+    def look(store: Store) -> tuple[str | None, tuple[str, ...]]:
+        found = store.keys.find(name)
+        alike = () if found else store.keys.alike(name)
+        return (store.keys.find(alike[0]) if len(alike) == 1 else found), alike
+
+    subject_id, alike = await records.ask(look)
     if subject_id is None:
-        return await message_page(request, "No such study id", _NOT_FOUND, status=404)
+        return await render_page(request, "find", status=404, name=name, alike=alike)
     return redirect_to(request, f"/?{urlencode({_OF_SUBJECT: subject_id})}")
+
+
+def _erased_words(count: int) -> str:
+    return f"Erased {count:,} {'assessment' if count == 1 else 'assessments'}."
 
 
 def _wanted(request: Request, principal: Principal) -> tuple[CohortFilter, ListInQuery, str]:
     given = {name: value for name, value in request.query_params.items() if value}
     usual = "hidden" if is_asked_first(principal) else "shown"
     has_scores = given.get(_SCORES, usual) == "shown"
+    given.pop(_ERASED, None)
     asked = {name: value for name, value in given.items() if name != _SCORES}
     try:
         query = ListInQuery.model_validate({"sort": Sort.UNREAD, **asked, "blind": not has_scores})

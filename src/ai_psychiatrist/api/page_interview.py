@@ -84,6 +84,12 @@ class InterviewView:
     """What became of its link."""
 
     @property
+    def is_open(self) -> bool:
+        """Whether the person can still answer, or a person has to look first."""
+        state = self.interview.state
+        return not state.is_over or state is InterviewState.SAFETY_HOLD
+
+    @property
     def is_link_waiting(self) -> bool:
         """Whether its link is still valid and was never opened."""
         return self.link is not None and self.link.is_unopened(time.time())

@@ -11,18 +11,20 @@ from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
-from starlette.datastructures import ImmutableMultiDict
+from starlette.datastructures import Headers, ImmutableMultiDict
+from starlette.types import Scope as ConnectionScope
 
 from ai_psychiatrist.access.sessions import forgery_token
-from ai_psychiatrist.api.authentication import set_cookie
+from ai_psychiatrist.api.authentication import set_cookie, set_looked_cookie
 from ai_psychiatrist.api.authorization import known_principal, requires, session_of
 from ai_psychiatrist.api.dependencies import ServicesOf, services_of
 from ai_psychiatrist.api.json_body import BoundedRequest
 from ai_psychiatrist.api.media_types import FORM_TYPE, content_type
-from ai_psychiatrist.api.paths import STATIC_FOLDER, mounted_at, own_path
+from ai_psychiatrist.api.page_policy import is_page
+from ai_psychiatrist.api.paths import STATIC_FOLDER, is_of_participant, mounted_at, own_path
 from ai_psychiatrist.api.problems import Problem
 from ai_psychiatrist.api.sessions import has_ended
-from ai_psychiatrist.domain.access import LOCAL, Scope
+from ai_psychiatrist.domain.access import LOCAL, Principal, Scope
 from ai_psychiatrist.domain.assessment import NOTICE
 from ai_psychiatrist.infrastructure.off_loop import WorkerThreads
 from ai_psychiatrist.results.page.pages import PACKAGE, environment
@@ -41,8 +43,16 @@ _PLACES: Final = (
     ("Rate", "/next", Scope.REVIEW),
     ("Agreement", "/agreement", Scope.READ),
 )
+_WITH_SCORES: Final = frozenset(
+    {"adjudicate", "agreement", "assessment", "cohort", "interview_review"}
+)
+"""The templates of pages that tell scores of what is stored."""
 _RENDERERS: Final = WorkerThreads(count=2, seconds=30.0)
 _MOST_FIELDS: Final = 100
+_SCOPE_MISSING: Final = (
+    "Your key does not have the scope {scopes}. Ask the operator of this server for a key that has "
+    "it (ai-psychiatrist keys create --scope), and log in with that key."
+)
 _WRONG_KEY: Final = "This key does not work: it may be mistyped, expired or revoked."
 _WRONG_NAME: Final = "A name has 1-60 letters, digits and blanks."
 
@@ -93,7 +103,18 @@ class Page:
     """Whether a key is needed here."""
     places: tuple[tuple[str, str], ...]
     problem: str
+    done: str
+    """What was just done, where the page before asked for it; may be empty."""
     notice: str = NOTICE
+
+    @property
+    def home(self) -> str:
+        """Return where the name of the program leads: a page that the caller may open."""
+        return self.places[0][1] if self.places else "/login"
+
+    def opens(self, path: str) -> bool:
+        """Return whether the caller may open one of the pages of the menu."""
+        return any(place == path for _, place in self.places)
 
     def asset(self, name: str) -> str:
         """Return where a style sheet or module is."""
@@ -106,35 +127,69 @@ async def render_page(
     *,
     status: int = 200,
     problem: str = "",
+    done: str = "",
     **values: object,
 ) -> HTMLResponse:
     """Return a page; it is made in a thread, for a long transcript takes its time."""
+    page = _page(request, problem=problem, done=done)
+    html = await _RENDERERS.run(lambda: _rendered(template, page=page, **values))
+    answer = HTMLResponse(html, status)
+    if template in _WITH_SCORES and known_principal(request.scope) == LOCAL:
+        set_looked_cookie(answer, request.scope)
+    return answer
+
+
+def _rendered(template: str, **values: object) -> str:
+    return environment().get_template(f"live/{template}.html").render(**values)
+
+
+def _page(request: Request, *, problem: str = "", done: str = "") -> Page:
     principal, token = known_principal(request.scope), session_of(request)
-    scopes = principal.scopes if principal else frozenset()
-    page = Page(
+    return Page(
         root=mounted_at(request.scope),
         here=own_path(request.scope),
         csrf=forgery_token(token) if token else "",
         name=principal.name if principal else "",
         is_known=principal is not None and principal.id != LOCAL.id,
         has_doors=services_of(request).settings.auth.required,
-        places=tuple((name, path) for name, path, scope in _PLACES if scope in scopes),
+        places=places_of(principal),
         problem=problem,
+        done=done,
     )
-    html = await _RENDERERS.run(
-        lambda: environment().get_template(f"live/{template}.html").render(page=page, **values)
-    )
-    return HTMLResponse(html, status)
+
+
+def places_of(principal: Principal | None) -> tuple[tuple[str, str], ...]:
+    """Return the names and paths of the pages that a caller may open, the first one at login."""
+    scopes = principal.scopes if principal else frozenset()
+    return tuple((name, path) for name, path, scope in _PLACES if scope in scopes)
 
 
 async def message_page(
     request: Request, title: str, words: str, *, status: int, ways: Mapping[str, str] | None = None
 ) -> HTMLResponse:
     """Return a page that says one thing, and where to go from there."""
-    places = tuple((ways or {"All assessments": "/"}).items())
+    places = tuple(ways.items()) if ways else places_of(known_principal(request.scope))[:1]
     return await render_page(
         request, "message", status=status, title=title, words=words, ways=places
     )
+
+
+def problem_page(scope: ConnectionScope, problem: Problem, title: str) -> Response | None:
+    """Return a problem as a page, `None` unless a browser asked for one of our pages."""
+    is_asked = is_page(own_path(scope)) and not is_of_participant(own_path(scope))
+    accepted = Headers(scope=scope).get("accept", "")
+    if not is_asked or "text/html" not in accepted or scope["app"].state.services is None:
+        return None
+    page = _page(Request(scope))
+    words, missing = problem.detail, problem.more.get("missing_scopes")
+    if missing and page.here == "/" and page.places:
+        # The first page after a login, of a key that may open others.
+        return RedirectResponse(page.root + page.home, 303)
+    if isinstance(missing, list):
+        words = _SCOPE_MISSING.format(scopes=" and ".join(missing))
+    ways = (*page.places[:1], *([("Log in", "/login")] if page.has_doors else ()))
+    html = _rendered("message", page=page, title=title, words=words, ways=ways)
+    return HTMLResponse(html, problem.status_code, problem.headers)
 
 
 def name_shown(person: str) -> str:

@@ -1,8 +1,8 @@
 """Errors as RFC 9457 problems: codes, counts and a hint, never anything of the request."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, TypeAlias
 
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
@@ -70,17 +70,26 @@ class Problem(HTTPException):
         self.more = dict(more or {})
 
     def response(self, scope: Scope) -> Response:
-        """Return the answer to a request, whose log line then has the code."""
+        """Return the answer to a request, for a browser as a page; its log line has the code."""
         scope.setdefault("state", {})[PROBLEM_CODE] = self.code
+        title = _TITLES_OF_CODES.get(self.code) or _TITLES.get(self.status_code, "Error")
+        # Pages raise problems themselves, so that the application hands in what makes them.
+        page_of: _PageOf = scope["app"].state.problem_page
+        page = page_of(scope, self, title)
+        if page is not None:
+            return page
         body = {
             "type": PROBLEM_TYPE + self.code,
-            "title": _TITLES_OF_CODES.get(self.code) or _TITLES.get(self.status_code, "Error"),
+            "title": title,
             "status": self.status_code,
             "code": self.code,
             "detail": self.detail,
             **self.more,
         }
         return JSONResponse(body, self.status_code, self.headers, MEDIA_TYPE)
+
+
+_PageOf: TypeAlias = Callable[[Scope, Problem, str], Response | None]
 
 
 class ModelProblem(Result):

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field, SecretStr, ValidationError
 
 from ai_psychiatrist.access.failed_logins import FailedLogins
 from ai_psychiatrist.access.sessions import Session, forgery_token
-from ai_psychiatrist.api.authentication import KEY_READERS, set_cookie
+from ai_psychiatrist.api.authentication import KEY_READERS, LOOKED_COOKIE, set_cookie
 from ai_psychiatrist.api.authorization import (
     LOGIN_REFUSED,
     PRINCIPAL,
@@ -28,6 +28,7 @@ from ai_psychiatrist.api.requests import RequestBody, chosen
 from ai_psychiatrist.domain.access import Principal, Scope
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError, StoreUnusable
 from ai_psychiatrist.results.result import Result
+from ai_psychiatrist.reviews.blindness import name_late
 from ai_psychiatrist.wiring import Services
 
 _FIELDS: Final = "The fields of the body are key and rater; no others."
@@ -118,6 +119,9 @@ async def begin_session(
     root = mounted_at(request.scope)
     try:
         session = await KEY_READERS.run(lambda: _begun(services, given, is_required=is_required))
+        if given.rater is not None and LOOKED_COOKIE in request.cookies:
+            records = services.stores.records(session.principal.tenant)
+            await records.ask(lambda store: name_late(store, session.principal))
     except (ConfigurationError, StoreUnusable):
         raise Problem("entrance_unusable") from None
     except (InputError, Problem):

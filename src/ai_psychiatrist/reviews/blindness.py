@@ -30,6 +30,14 @@ def give_scores(store: Store, record_id: str, principal: Principal) -> None:
     store.reviews.give_scores(record_id, principal.id, hidden_phases(principal))
 
 
+def name_late(store: Store, principal: Principal) -> None:
+    """Record that a caller, who gave no name before, receives what callers without one received.
+
+    Which of them it was is not known, so that all scores that any of them received count.
+    """
+    store.reviews.pass_on(LOCAL.id, principal.id)
+
+
 def list_for(store: Store, wanted: RecordListRequest) -> RecordPage:
     """Return a page of the list; a caller who receives scores in it is no blind rater later.
 

@@ -37,6 +37,8 @@ class StageEvent:
     """From 1."""
     stage: str
     outcome: str
+    at: str
+    """When, in UTC, as ISO 8601."""
 
 
 def tell(database: TenantDatabase, record_id: str, stage: str, outcome: str) -> None:
@@ -54,6 +56,6 @@ def events_of(
     """Return the steps of a record after a number."""
     query = select(events).where(_TOLD, events.c.number > after).order_by(events.c.number)
     return tuple(
-        StageEvent(number=row.number, stage=row.stage, outcome=row.outcome)
+        StageEvent(number=row.number, stage=row.stage, outcome=row.outcome, at=row.at)
         for row in database.all(query, of_record=record_id)
     )

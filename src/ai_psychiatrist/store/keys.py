@@ -163,6 +163,11 @@ class TenantKeys:
         found = self._database.one(named)
         return None if found is None else str(found.id)
 
+    def alike(self, name: str) -> tuple[str, ...]:
+        """Return the names that differ from this one in capitals alone; it opens all of them."""
+        wanted = name.strip().casefold()
+        return tuple(sorted(one for one in self.names().values() if one.casefold() == wanted))
+
     def digest(self, name: str) -> bytes:
         """Return by what a name is found; blanks around and ways of writing do not count."""
         return self._tenant_key(self._database.all(_STATE)).digest(name)
@@ -179,10 +184,15 @@ class TenantKeys:
         seal, row = self._opened(subject_id)
         return _name(seal, row)
 
-    def names(self, subject_ids: Collection[str]) -> dict[str, str]:
-        """Return what subjects are called, without those that have no name or cannot be read."""
-        named = subjects.c.id.in_(set(subject_ids)) & subjects.c.sealed_name.is_not(None)
-        state = self._database.all(_SUBJECT.where(named))
+    def names(self, subject_ids: Collection[str] | None = None) -> dict[str, str]:
+        """Return what subjects are called, without those that have no name or cannot be read.
+
+        `subject_ids`: of which ones; left out, of all.
+        """
+        query = _SUBJECT.where(subjects.c.sealed_name.is_not(None))
+        if subject_ids is not None:
+            query = query.where(subjects.c.id.in_(set(subject_ids)))
+        state = self._database.all(query)
         found: dict[str, str] = {}
         for row in state:
             with suppress(ArtifactMismatch):

@@ -95,6 +95,19 @@ class ReviewRows:
         has_scores, is_rated = records.c.status.is_not(None), records.c.raters >= int(only_rated)
         self._show(rater, begun.c.rater.is_(None), has_scores, is_rated)
 
+    def pass_on(self, giver: str, rater: str) -> None:
+        """Note that a rater was given all scores that another one was given, or saw by committing.
+
+        A review of them that the rater has begun blind, and not committed, is blind no more.
+        """
+        given = select(shown.c.record_id).where(own(shown, rater=giver))
+        revealed = select(begun.c.record_id).where(own(begun, rater=giver, is_committed=True))
+        with self.database.writing():
+            self._show(rater, records.c.id.in_(given.union(revealed)))
+            of_rater = own(begun, rater=rater, is_committed=False)
+            no_more = begun.c.record_id.in_(given.union(revealed))
+            self.database.run(update(begun).where(of_rater, no_more), phase=ReviewPhase.SEEN.value)
+
     def append(self, record_id: str, rater: str, said: Said) -> ReviewRow:
         """Add what a rater says: ratings are committed once, and remarks come after them.
 

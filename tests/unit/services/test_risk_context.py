@@ -3,7 +3,7 @@
 import pytest
 
 from ai_psychiatrist.domain.risk import RiskKind, RiskLevel, RiskPolarity, RiskSignal
-from ai_psychiatrist.services.risk.context import in_context
+from ai_psychiatrist.services.risk.context import Neighbours, in_context, neighbours
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 
 QUESTION = "Have you had thoughts of ending your life?"
@@ -99,6 +99,40 @@ def test_a_sentence_that_runs_over_lines_of_its_speaker_is_shown_with_them() -> 
     found = context_in(text, "found me")
     assert found.sentence == "my mother she found me in the garage"
     assert (found.question, found.question_turn) == (QUESTION, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "around"),
+    [
+        pytest.param(
+            "Participant: It was May. I want to die. I have kept the pills. Nobody knows.\n",
+            "want to die",
+            ("It was May.", "I have kept the pills.", 0),
+            id="in one turn",
+        ),
+        pytest.param(
+            "Participant: Hello.\nInterviewer: Do you?\nParticipant: I want to die.\n"
+            "Interviewer: Okay. Since when?\nParticipant: I have kept the pills.\n",
+            "want to die",
+            ("", "Okay.", 3),
+            id="alone in its turn",
+        ),
+        pytest.param(
+            "Participant: It was in May.\nParticipant: my mother she\nParticipant: found me\n"
+            "Participant: in the garage\nInterviewer: And then?\n",
+            "found me",
+            ("It was in May.", "And then?", 4),
+            id="over the lines of its speaker",
+        ),
+        pytest.param("Participant: I want to die.\n", "to die", ("", "", 0), id="nothing else"),
+    ],
+)
+def test_the_sentences_before_and_after_are_shown_as_context(
+    text: str, said: str, around: tuple[str, str, int]
+) -> None:
+    before, after, turn = around
+    found = neighbours(parse_transcript(text), context_in(text, said))
+    assert found == Neighbours(before=before, after=after, after_turn=turn)
 
 
 def test_what_only_shows_that_somebody_listens_is_no_question() -> None:

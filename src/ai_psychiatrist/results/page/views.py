@@ -14,6 +14,12 @@ from ai_psychiatrist.domain.risk import RiskGroup, RiskReport, RiskSignal, Unexa
 from ai_psychiatrist.domain.transcript import Transcript, Turn
 from ai_psychiatrist.interview.interview_store import ReadInterview, latest_done
 from ai_psychiatrist.results.wording import signal_groups
+from ai_psychiatrist.services.risk.context import (
+    Neighbours,
+    Surroundings,
+    neighbours,
+    surroundings,
+)
 
 TAGS: Final = {
     Item.NO_INTEREST: "Interest",
@@ -29,6 +35,16 @@ TAGS: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RaterMark:
+    """Words of one turn that a rater marked; offsets in code points of the transcript."""
+
+    turn: int
+    start: int
+    end: int
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CardView:
     """What a mark leads to: a quote that carries an item, or a sign of danger."""
 
@@ -37,10 +53,13 @@ class CardView:
     """Of the item; `danger` for a sign of danger."""
     tag: str
     """Such as `Sleep 2`."""
-    said: Quote | RiskSignal
+    said: Quote | RiskSignal | RaterMark
+    around: Neighbours | Surroundings | None = None
+    """Where the transcript is at hand: of a sign of danger its neighbours, of a quote the rest of
+    its sentence and the question."""
 
     @property
-    def parts(self) -> Sequence[Segment | RiskSignal]:
+    def parts(self) -> Sequence[Segment | RiskSignal | RaterMark]:
         """Where its words stand."""
         return self.said.segments if isinstance(self.said, Quote) else (self.said,)
 
@@ -108,6 +127,18 @@ class TurnView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LaneView:
+    """Where in the interview something is said of one item, or of danger."""
+
+    name: str
+    slug: str
+    places: Sequence[float]
+    """Percent of the interview."""
+    turns: Sequence[int]
+    """From 0, each once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DangerView:
     """The signs of danger of a transcript, and its turns, with them marked."""
 
@@ -128,6 +159,8 @@ class SheetView:
     result: Assessment
     items: tuple[ItemView, ...]
     danger: DangerView
+    lanes: tuple[LaneView, ...]
+    """Empty where the text is not at hand."""
     study_id: str | None = field(default=None, repr=False)
     """Whose assessment it is; in no title of a window."""
     interviews: tuple[ReadInterview, ...] = ()
@@ -141,14 +174,29 @@ class SheetView:
 
 def sheet_view(result: Assessment, transcript: Transcript | None, *, name: str = "") -> SheetView:
     """Return what the page of a result shows, with its transcript where it is at hand."""
-    items = tuple(_items(result))
+    items = tuple(_items(result, transcript))
     danger = danger_view(
         result.risk,
         transcript,
         evidence=[card for item in items for card in item.evidence],
         seconds=result.transcript.turn_seconds,
     )
-    return SheetView(name=name, result=result, items=items, danger=danger)
+    lanes = () if transcript is None else tuple(_lanes(items, danger, len(transcript.text)))
+    return SheetView(name=name, result=result, items=items, danger=danger, lanes=lanes)
+
+
+def _lanes(items: Sequence[ItemView], danger: DangerView, length: int) -> Iterator[LaneView]:
+    signs = [*chain.from_iterable(danger.groups.values())]
+    of_items = ((one.item.label, one.slug, one.evidence) for one in items)
+    for name, slug, cards in (("Danger", "danger", signs), *of_items):
+        parts = [part for card in cards for part in card.parts]
+        if parts:
+            yield LaneView(
+                name=name,
+                slug=slug,
+                places=[round(100 * part.start / length, 2) for part in parts],
+                turns=sorted({part.turn for part in parts}),
+            )
 
 
 def danger_view(
@@ -165,7 +213,7 @@ def danger_view(
     # The signs are numbered as they are shown.
     numbers = count(1)
     groups = {
-        group: [_sign(sign, next(numbers)) for sign in signals]
+        group: [_sign(sign, next(numbers), transcript) for sign in signals]
         for group, signals in signal_groups(risk.signals).items()
     }
     cards = [*chain.from_iterable(groups.values()), *evidence]
@@ -173,8 +221,14 @@ def danger_view(
     return DangerView(risk=risk, groups=groups, turns=turns, seconds=seconds)
 
 
-def _sign(sign: RiskSignal, number: int) -> CardView:
-    return CardView(anchor=f"danger-{number}", slug="danger", tag=f"Danger {number}", said=sign)
+def _sign(sign: RiskSignal, number: int, transcript: Transcript | None) -> CardView:
+    return CardView(
+        anchor=f"danger-{number}",
+        slug="danger",
+        tag=f"Danger {number}",
+        said=sign,
+        around=None if transcript is None else neighbours(transcript, sign),
+    )
 
 
 def _turns(
@@ -190,13 +244,31 @@ def _turns(
         yield TurnView(turn=turn, pieces=tuple(pieces), unread=unread.get(turn.index))
 
 
-def _items(result: Assessment) -> Iterator[ItemView]:
+def slug_of(item: Item) -> str:
+    """Return what an item is called in anchors and classes."""
+    return item.value.removeprefix("PHQ8_").lower()
+
+
+def _items(result: Assessment, transcript: Transcript | None) -> Iterator[ItemView]:
     found = {} if result.quantitative is None else result.quantitative.items
     for item in Item:
-        slug = item.value.removeprefix("PHQ8_").lower()
+        slug = slug_of(item)
         one = found.get(item)
         evidence = (
-            CardView(anchor=f"q-{slug}-{at}", slug=slug, tag=f"{TAGS[item]} {at}", said=quote)
+            CardView(
+                anchor=f"q-{slug}-{at}",
+                slug=slug,
+                tag=f"{TAGS[item]} {at}",
+                said=quote,
+                around=None if transcript is None else _around(quote, transcript),
+            )
             for at, quote in enumerate(() if one is None else one.evidence, start=1)
         )
         yield ItemView(item=item, slug=slug, found=one, evidence=tuple(evidence))
+
+
+def _around(quote: Quote, transcript: Transcript) -> Surroundings | None:
+    if len({part.turn for part in quote.segments}) != 1:
+        return None
+    first, last = quote.segments[0], quote.segments[-1]
+    return surroundings(transcript, transcript.turns[first.turn], first.start, last.end)

@@ -134,6 +134,17 @@ _ENDS: Final[Mapping[str, str]] = {
 """Why a job has no result, by the code that is stored of it."""
 
 
+STEPS: Final[Mapping[str, str]] = {
+    "danger": "Transcript read for danger",
+    "assessment": "Begun",
+    "findings": "Narrative written",
+    "judgement": "Narrative judged",
+    "scores": "Items scored from evidence",
+    "meta_review": "Everything reviewed",
+}
+"""What the steps of an assessment are called once they have come, in their usual order."""
+
+
 def end_words(reason: str) -> str:
     """Return why a job has no result."""
     return _ENDS.get(reason, reason.replace("_", " "))

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Final
 
@@ -11,6 +11,8 @@ from ai_psychiatrist.domain.transcript import Speaker, Transcript, Turn
 
 _MOST_CHARACTERS: Final = 600
 """On either side of a statement, and of a question."""
+_FEW_CHARACTERS: Final = 200
+"""On either side of a quote, of which there are many."""
 _FEW_WORDS: Final = 8
 """A line of fewer, without the mark of an end, is shown with its neighbours of the same speaker."""
 _SHORT_QUESTION: Final = 6
@@ -66,6 +68,67 @@ def in_context(transcript: Transcript, signal: RiskSignal) -> RiskSignal:
         signal,
         text=transcript.text[signal.start : signal.end],
         sentence=_over_lines(transcript, turn, sentence),
+        question=None if asked is None else _question(transcript.words(asked)),
+        question_turn=None if asked is None else asked.index,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Neighbours:
+    """The sentences around that of a statement, for a reader; empty where there is none."""
+
+    before: str
+    """Of the same speaker."""
+    after: str
+    after_turn: int
+    """The turn of the sentence after it, which another speaker may have."""
+
+
+def neighbours(transcript: Transcript, signal: RiskSignal) -> Neighbours:
+    """Return the sentences before and after a sign's, of which the sentence itself has none."""
+    turn = transcript.turns[signal.turn]
+    words = transcript.words(turn)
+    first, last = signal.start - turn.words_start, signal.end - turn.words_start
+    whole = sentence_bounds(words, first, last)
+    # A sentence may run over several lines of its speaker.
+    earlier = reversed(transcript.turns[max(0, turn.index - _MOST_TURNS) : turn.index])
+    own = takewhile(lambda one: one.speaker is turn.speaker, earlier)
+    later = transcript.turns[turn.index + 1 : turn.index + 1 + _MOST_TURNS]
+    opening = [words[: whole.start], *map(transcript.words, own)]
+    closing = [(turn, words[whole.stop :]), *((one, transcript.words(one)) for one in later)]
+    before = (_last_sentence(one.strip()) for one in opening)
+    after = ((one, _first_sentence(said.strip())) for one, said in closing)
+    found = next((one for one in after if one[1] not in signal.sentence), (turn, ""))
+    return Neighbours(
+        before=next((one for one in before if one not in signal.sentence), ""),
+        after=found[1],
+        after_turn=found[0].index,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Surroundings:
+    """What stands around a quote: the rest of its sentence, and the question before it."""
+
+    before: str
+    after: str
+    question: str | None
+    question_turn: int | None
+
+
+def surroundings(transcript: Transcript, turn: Turn, start: int, end: int) -> Surroundings:
+    """Return what stands around a stretch of a turn; offsets in code points of the transcript."""
+    words, first, last = transcript.words(turn), start - turn.words_start, end - turn.words_start
+    whole = sentence_bounds(words, first, last)
+    before, after = words[whole.start : first].lstrip(), words[last : whole.stop].rstrip()
+    if len(before) > _FEW_CHARACTERS:
+        before = f"{_CUT} {before[-_FEW_CHARACTERS:].partition(' ')[2]}"
+    if len(after) > _FEW_CHARACTERS:
+        after = f"{after[:_FEW_CHARACTERS].rpartition(' ')[0]} {_CUT}"
+    asked = _asking_turn(transcript, turn)
+    return Surroundings(
+        before=before,
+        after=after,
         question=None if asked is None else _question(transcript.words(asked)),
         question_turn=None if asked is None else asked.index,
     )
@@ -160,6 +223,10 @@ def _question(words: str) -> str | None:
     if before.endswith("?") and len(last.split()) <= _SHORT_QUESTION:
         last = f"{_last_sentence(before)} {last}"
     return last or None
+
+
+def _first_sentence(words: str) -> str:
+    return sentence_around(words, 0, 1) if words else ""
 
 
 def _last_sentence(words: str) -> str:

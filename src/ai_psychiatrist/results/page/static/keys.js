@@ -24,7 +24,7 @@ export function listen(table) {
   document.addEventListener("keydown", (event) => {
     const name = nameOf(event);
     const isChord = name.startsWith("Ctrl+");
-    if (event.altKey || event.isComposing || sheet.open) return;
+    if (event.altKey || event.isComposing || document.querySelector("dialog[open]")) return;
     if (!isChord && (!areOn() || event.target.closest(TYPING))) {
       // What else listens for single keys hears of none that are switched off.
       if (!areOn()) event.stopImmediatePropagation();

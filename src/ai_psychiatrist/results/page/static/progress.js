@@ -1,4 +1,4 @@
-// What an assessment does while it runs, as the server tells it.
+// What an assessment does while it runs, as the server tells it: each step once, with its time.
 
 import { say, url } from "./api.js";
 
@@ -8,14 +8,12 @@ const events = new EventSource(url(`/v1/jobs/${id}/events`));
 
 function told(event) {
   const { stage, outcome } = JSON.parse(event.data);
-  if (!stage) return;
-  const found = stages.querySelector(`[data-stage="${CSS.escape(stage)}"]`);
-  const line = found ?? document.createElement("li");
-  line.dataset.stage = stage;
+  const line = stages.querySelector(`[data-stage="${CSS.escape(stage)}"]`);
+  // What came before the page was loaded is there, with the time of the server.
+  if (!line || outcome === "waiting" || line.dataset.outcome) return;
   line.dataset.outcome = outcome;
-  line.textContent = `${stage.replaceAll("_", " ")}: ${outcome.replaceAll("_", " ")}`;
-  if (!found) stages.append(line);
-  say(line.textContent);
+  line.querySelector("time").textContent = `${new Date().toISOString().slice(0, 19).replace("T", " ")} UTC`;
+  say(line.querySelector("span").textContent);
 }
 
 function ended() {

@@ -12,8 +12,11 @@ const turns = [...document.querySelectorAll(".turn")];
 const draft = `draft ${form.dataset.draft}`;
 let spans = [];
 let isCommitted = false;
+// The selected words wait to be told which item they speak of.
+let isAsked = false;
 
-const current = () => items.find((one) => one.hasAttribute("aria-current")) ?? items[0];
+const chosen = () => items.find((one) => one.hasAttribute("aria-current"));
+const current = () => chosen() ?? items[0];
 const scoreOf = (item) => form.elements[item.dataset.item].value;
 
 function left() {
@@ -58,6 +61,7 @@ function score(value) {
 }
 
 function mark(item) {
+  isAsked = false;
   const found = selected();
   if (found.why) return say(found.why);
   const isThere = spans.some(({ start, end, item: of }) => of === item.dataset.item && start === found.start && end === found.end);
@@ -66,6 +70,19 @@ function mark(item) {
   marked();
   getSelection().removeAllRanges();
   say(`Marked for ${item.dataset.label}: ${found.words}`);
+}
+
+function ask() {
+  const found = selected();
+  if (found.why) return say(found.why);
+  if (chosen()) return mark(chosen());
+  isAsked = true;
+  say("Which item do these words speak of? Press 1 to 8.");
+}
+
+function pick(item) {
+  choose(items, item);
+  if (isAsked) mark(item);
 }
 
 function marked() {
@@ -97,21 +114,38 @@ function rated() {
   }));
 }
 
-async function commit() {
+// Committing cannot be taken back: it is asked for once, with what has no words beside it.
+function confirm() {
   const open = items.find((item) => !scoreOf(item));
   if (open) {
     say(`${open.dataset.label} has no score yet: choose 0 to 3, or cannot tell.`);
     return choose(items, open);
   }
+  const names = (these) => these.map((item) => item.dataset.label).join(", ");
+  const bare = items.filter((item) => /[1-3]/.test(scoreOf(item)) && !spans.some((one) => one.item === item.dataset.item));
+  const unknown = items.filter((item) => scoreOf(item) === "u");
+  document.getElementById("unmarked").textContent = [
+    bare.length ? `Scored above 0 without marked words: ${names(bare)}.` : "Each score above 0 has marked words.",
+    ...(unknown.length ? [`Cannot tell: ${names(unknown)}.`] : []),
+  ].join(" ");
+  asking.returnValue = "";
+  asking.showModal();
+}
+
+async function commit() {
   await call("POST", `${path}/ratings`, { items: rated() });
   isCommitted = true;
   sessionStorage.removeItem(draft);
   window.location.assign(url(`/assessments/${form.dataset.id}`));
 }
 
+const asking = document.getElementById("confirm");
 form.addEventListener("submit", (event) => {
   event.preventDefault();
-  doing(document.getElementById("commit"), commit);
+  confirm();
+});
+asking.addEventListener("close", () => {
+  if (asking.returnValue === "commit") doing(document.getElementById("commit"), commit);
 });
 form.addEventListener("change", keep);
 for (const item of items) {
@@ -126,7 +160,7 @@ window.addEventListener("beforeunload", (event) => {
 });
 
 const table = {
-  m: () => mark(current()),
+  m: ask,
   j: () => step(items, 1),
   k: () => step(items, -1),
   "[": () => step(turns, -1, "data-current"),
@@ -136,7 +170,7 @@ const table = {
 };
 for (const value of ["0", "1", "2", "3", "u"]) table[`score ${value}`] = () => score(value);
 items.forEach((item, at) => {
-  for (const key of [`${at + 1}`, `Shift+${at + 1}`]) table[key] = () => choose(items, item);
+  for (const key of [`${at + 1}`, `Shift+${at + 1}`]) table[key] = () => pick(item);
 });
 const sheet = document.getElementById("keys");
 document.getElementById("show-keys").addEventListener("click", () => sheet.showModal());

@@ -117,13 +117,13 @@ function score(value) {
 
 async function erase(button) {
   const word = document.getElementById("erase-word");
-  if (word.value.trim() !== "erase") {
+  if (word.value.trim().toLowerCase() !== "erase") {
     word.focus();
     return say("Type the word erase first.");
   }
   const { what } = button.dataset;
   await call("DELETE", what === "subject" ? `/v1/subjects/${button.dataset.subject}` : `/v1/assessments/${id}`);
-  window.location.assign(url("/"));
+  window.location.assign(url(`/?erased=${button.dataset.count ?? 1}`));
 }
 
 for (const button of document.querySelectorAll("[data-what]")) {
