@@ -157,7 +157,7 @@ def test_another_browser_gets_nothing_and_the_first_goes_on(site: Site) -> None:
     opened(Person(url=site.url, context=page.context, page=page), interview)
 
 
-@pytest.mark.parametrize("end", ["expired", "revoked"])
+@pytest.mark.parametrize("end", ["expired", "revoked", "deleted"])
 def test_an_end_in_the_middle_is_said_plainly(site: Site, state: Path, end: str) -> None:
     interview = begun(site.url)
     page = opened(site.person(), interview)
@@ -165,9 +165,15 @@ def test_an_end_in_the_middle_is_said_plainly(site: Site, state: Path, end: str)
         with closing(sqlite3.connect(state / "keys.sqlite")) as keys, keys:
             keys.execute("UPDATE access_keys SET expires_at = ?", (int(time.time()),))
     else:
-        httpx.delete(f"{site.url}/v1/interviews/{interview['interview_id']}/link", trust_env=False)
-    page.click("#options button")
+        of = "" if end == "deleted" else "/link"
+        httpx.delete(f"{site.url}/v1/interviews/{interview['interview_id']}{of}", trust_env=False)
+    if end == "deleted":
+        # The person comes back to the page and does nothing.
+        page.evaluate("dispatchEvent(new Event('focus'))")
+    else:
+        page.click("#options button")
     assert is_refused(page)
+    assert "was deleted" in page.inner_text("#refused")
 
 
 def test_what_is_sent_twice_over_a_bad_line_counts_once(site: Site) -> None:
@@ -306,6 +312,26 @@ def say(page: Page, words: str) -> None:
     page.click("#free button")
     page.wait_for_function("!document.querySelector('#words').value")
     page.wait_for_selector("body:not([aria-busy])")
+
+
+def test_what_is_new_stands_at_the_top_and_typed_words_are_received_at_once(site: Site) -> None:
+    person = site.person(viewport={"width": 320, "height": 480})
+    page = opened(person, begun(site.url))
+    assert page.evaluate("scrollY") == 0
+    page.fill("#words", "three days")
+    page.click("#free button")
+    page.wait_for_selector("#sent:has-text('three days')")
+    assert page.inner_text("#status").startswith("Received.")
+    person.axe()
+    page.wait_for_selector("#question:has-text('You said')")
+    assert page.locator("#sent").is_hidden()
+    assert page.evaluate("scrollY") == 0
+    page.click("#pause")
+    page.wait_for_selector("#waiting:visible")
+    page.click("#go-on")
+    page.wait_for_selector("#question:has-text('You said')")
+    assert page.inner_text("#status") == "Question 1 of 4"
+    assert page.evaluate("[document.activeElement.id, scrollY]") == ["question", 0]
 
 
 def test_what_is_read_back_takes_a_yes_or_a_no_and_what_was_noted_is_a_list(site: Site) -> None:

@@ -35,12 +35,18 @@ from ai_psychiatrist.interview.phq8.free_answers import (
 from ai_psychiatrist.services.language.concepts import is_instruction
 
 """The kinds of reading that have a score."""
-_NO_AT_HEAD: Final = re.compile(
-    r"\s*(?:no|nope|nah|naw|not (?:quite|really)|wrong|that['’]?s (?:wrong|not right))"
-    r"\b[\s,.;:!–—-]+(?=\w)",
+_REPLY_AT_HEAD: Final = re.compile(
+    r"\s*(?:(?P<yes>(?:yes|yeah|yep|yup|yea|aye|correct|that['’]?s (?:right|correct))"
+    r"(?=\s*[,.;:!–—]|\s(?:but|and|though)\b))"
+    r"|no|nope|nah|naw|not (?:quite|really)|wrong|that['’]?s (?:wrong|not right))\b"
+    r"[\s,.;:!–—-]+(?=\w)",
     re.IGNORECASE,
 )
-"""Of a reply that goes on: "no, about ten"."""
+"""Of a reply that goes on: "no, about ten", "yes, but sleep was worse"."""
+_STOP: Final = re.compile(r"[.!?…;\n]+\s*")
+_PAUSES: Final = " \n\t.,;:–—-"
+_LONGEST_QUOTE: Final = 120
+"""Characters of a message that is quoted whole; of a longer one its sentences are."""
 NOTHING = AnswerReading(kind=ReadingKind.NONE)
 _ACT_OF: Final = {
     AnswerKind.DECLINE: Act.REFUSAL,
@@ -69,6 +75,8 @@ class Message:
     is_yes: bool
     is_no: bool
     is_refusal: bool
+    begins_yes: bool = False
+    """Whether it agrees to what was read back, and goes on about other items alone."""
     option: AnswerOption | None = None
     """The option that was chosen, in the place of free words."""
     source: ProposalSource = ProposalSource.RULES
@@ -83,7 +91,8 @@ class Message:
         if self.is_no or self.does(Act.STOP) or self.does(Act.PAUSE):
             return False
         corrections = [one for one in self.acts if one.act is Act.CORRECTION]
-        return self.is_yes or leans_yes(without(self.text, corrections).strip())
+        is_said = self.is_yes or self.begins_yes
+        return is_said or leans_yes(without(self.text, corrections).strip())
 
     @property
     def topic(self) -> Topic | None:
@@ -219,18 +228,21 @@ def read_message(
     `answered`: the items whose answers it may take back, the one answered last at the end.
     `was_declined`: whether the item was refused before; then a bare "no" is a refusal again.
     `is_to_read_back`: whether it replies to what was read back; then a "no" at its head speaks of
-    that, and what follows it is the answer. Of a message that tells a reader what to put down
-    nothing is read.
+    that, as a "yes" does, and what follows it is the answer. Of a message that tells a reader what
+    to put down nothing is read.
     """
     text = answer.text
     acts = tuple(_about_item(one, text, asked) for one in _acts(text, asked, answered))
     rest = without(text, acts)
-    head = _NO_AT_HEAD.match(rest) if is_to_read_back else None
+    head = _REPLY_AT_HEAD.match(rest) if is_to_read_back else None
     if head is not None:
         rest = " " * head.end() + rest[head.end() :]
     is_to_be_read = bool(rest.strip()) and not is_instruction(text)
     read = readings_by_item(asked or _ANY, rest) if is_to_be_read else {}
     readings = {item: _as_typed(one, text) for item, one in read.items()}
+    said_of = [item for item, one in readings.items() if one.kind is not ReadingKind.NONE]
+    if len(said_of) == 1:
+        readings[said_of[0]] = _with_sentences(readings[said_of[0]], text, rest)
     own = readings.pop(asked, NOTHING) if asked is not None else NOTHING
     if asked is None and not named_items(rest, [_ANY]):
         readings.pop(_ANY, None)
@@ -238,16 +250,20 @@ def read_message(
     is_again = was_declined and may_refuse_again(text)
     if is_again:
         own = NOTHING
+    others = {item: one for item, one in readings.items() if one.is_read}
+    is_of_others = bool(others) or any(one.item is not None for one in acts)
+    is_own = own.kind is not ReadingKind.NONE or bool(asked and named_items(rest, [asked]))
     return Message(
         turn=answer.turn,
         text=text,
         asked=asked,
         acts=acts,
         answer=own,
-        others={item: one for item, one in readings.items() if one.is_read},
+        others=others,
         is_yes=is_agreement(text) or is_agreement(rest) or says is Act.CONFIRMATION,
         is_no=is_denial(text) or is_denial(rest) or says is Act.DENIAL,
         is_refusal=is_again or (not own.is_read and not own.found and is_refusal(rest)),
+        begins_yes=bool(head and head["yes"]) and is_of_others and not is_own,
     )
 
 
@@ -300,6 +316,25 @@ def _as_typed(read: AnswerReading, text: str) -> AnswerReading:
         quote=quote,
         found=tuple(_cut(one, text) for one in read.found),
     )
+
+
+def _with_sentences(read: AnswerReading, text: str, rest: str) -> AnswerReading:
+    """Return a reading that quotes all of a short message, else the sentences that carry it.
+
+    `rest`: the message with spaces in the place of what is no answer.
+    """
+    quote = read.quote
+    if read.score is None or quote is None:
+        return read
+    start, end = len(rest) - len(rest.lstrip(_PAUSES)), len(rest)
+    if end - start > _LONGEST_QUOTE:
+        stops = list(_STOP.finditer(rest))
+        start = max((one.end() for one in stops if one.end() <= quote.start), default=start)
+        end = min((one.start() for one in stops if one.start() >= quote.end), default=end)
+    if end - start > 2 * _LONGEST_QUOTE:
+        return read
+    end = start + len(rest[start:end].rstrip(_PAUSES))
+    return replace(read, quote=_cut(replace(quote, start=start, end=end), text))
 
 
 def _cut(quote: AnswerQuote, text: str) -> AnswerQuote:

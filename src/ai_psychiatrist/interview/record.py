@@ -214,6 +214,11 @@ class Interview:
         """Return the goal that asks about an item, in an interview about items."""
         return next(goal for goal in self.goals if goal.item is item)
 
+    @property
+    def asked_items(self) -> list[Item]:
+        """The items that it asks about."""
+        return [goal.item for goal in self.goals if goal.item is not None]
+
     def readings_of(self, item: Item) -> tuple[ItemReading, ...]:
         """Return what was answered about an item, in order."""
         return tuple(reading for reading in self.readings if reading.item is item)

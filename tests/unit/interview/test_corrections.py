@@ -147,6 +147,38 @@ def test_what_takes_no_answer_of_another_item_back_opens_none(said: str, tmp_pat
     assert at.question.item is Item.TIRED
 
 
+@pytest.mark.parametrize(
+    ("reply", "then", "scores"),
+    [
+        ("wait, about sleep, it was every night", ["yes", "yes"], [3, 1]),
+        ("wait, about sleep, it was every night", ["no", "=Not at all", "no"], [0, None]),
+        ("no, sleep was every night", ["yes", "yes"], [3, 1]),
+        ("yes, but about sleep, it was every night", ["yes"], [3, 1]),
+        ("yes. And sleep was every night.", ["yes"], [3, 1]),
+        ("yes, but about sleep, I was wrong", ["=Nearly every day"], [3, 1]),
+        ("the one before was every night", ["=Nearly every day", "yes"], [3, 1]),
+        ("correct my sleep answer, it was every night", ["yes", "yes"], [3, 1]),
+        ("I'd rather not say about sleep", ["I'd rather not say", "yes"], [None, 1]),
+        ("I was wrong about sleep", ["I'd rather not say", "yes"], [None, 1]),
+        ("I'd rather not talk about moving", ["yes"], [0, 1]),
+        ("about moving, I was restless every day", ["yes", "yes"], [0, 1]),
+    ],
+)
+def test_what_is_said_of_another_item_leaves_what_is_read_back_to_be_confirmed(
+    reply: str, then: list[str], scores: list[int | None], tmp_path: Path
+) -> None:
+    at = lead(tmp_path, "=Not at all", "three days", reply, *then)
+    assert at.scores(Item.SLEEP, Item.TIRED) == scores
+
+
+def test_another_item_may_be_corrected_where_a_refused_one_is_offered_again(
+    tmp_path: Path,
+) -> None:
+    said = ["pass", "=Not at all", "=Not at all", "no, but I was tired every day"]
+    at = lead(tmp_path, *said)
+    assert at.question.text.endswith("For energy I noted: Nearly every day. Is that right?")
+
+
 def test_an_item_further_back_may_be_named(tmp_path: Path) -> None:
     said = ["=Not at all", "=Not at all", "sorry, for sleep: every day"]
     at = lead(tmp_path, *said, "yes", "=Several days")
@@ -244,10 +276,15 @@ def test_a_reply_that_does_not_say_which_leaves_both_to_be_asked_again(
 
 
 @pytest.mark.parametrize("reply", ["=I prefer not to say", "I'd rather not say"])
-def test_who_refuses_to_say_which_has_refused_both(reply: str, tmp_path: Path) -> None:
-    at = lead(tmp_path, "=Several days", "every day, sorry", reply)
-    for item in (Item.SLEEP, Item.TIRED):
-        assert at.outcome(item).unknown_reason is UnansweredReason.DECLINED
+def test_a_refusal_to_say_which_declines_the_present_item_and_reads_the_earlier_one_back(
+    reply: str, tmp_path: Path
+) -> None:
+    said = ["=Several days", "every day, sorry", reply]
+    at = lead(tmp_path, *said)
+    assert at.question.text.endswith("For sleep I noted: Several days. Is that right?")
+    at = lead(tmp_path, *said, "yes")
+    assert at.scores(Item.SLEEP, Item.TIRED) == [1, None]
+    assert at.outcome(Item.TIRED).unknown_reason is UnansweredReason.DECLINED
 
 
 @pytest.mark.parametrize("said", ["wait, three days", "every day, sorry"])

@@ -1,18 +1,20 @@
 """Whatever is answered, an interview about items keeps its rules and comes to an end."""
 
+import re
 from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.interview.built import PROTOCOLS
 
-from ai_psychiatrist.domain.interview import GivenAnswer, InterviewState
+from ai_psychiatrist.domain.interview import GivenAnswer, InterviewState, QuestionPurpose
 from ai_psychiatrist.domain.interview_items import AssessedItem, AssessmentInput, ItemSource
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.engine.items import begin_items, digest_item_answer
 from ai_psychiatrist.interview.engine.turns import with_answer
 from ai_psychiatrist.interview.ids import make_id
 from ai_psychiatrist.interview.item_outcomes import item_outcomes
+from ai_psychiatrist.interview.phq8.corrections import named_items
 from ai_psychiatrist.interview.phq8.free_answers import ReadingKind, read_answer
 from ai_psychiatrist.interview.record import Interview, ProtocolReference
 
@@ -23,8 +25,12 @@ _SAYINGS = st.sampled_from(
         *("three days and every day", "pass", "every day", "it varies", "3 days", "yes", "no", "…"),
         *("My sister has a red car.", "3", "stop", "brb", "who reads this?", "hi", "👍", "sleep"),
         *("wait, three days", "most days, sorry", "sleep was every day", "nearly every day"),
+        *("yes, but about sleep, it was every night", "I was wrong about sleep", "the first one"),
+        *("I'd rather not say", "I was tired on four days", "no, energy was low on two days"),
     ]
 )
+_OF_ONE_ITEM = {QuestionPurpose.ASK, QuestionPurpose.READ_BACK, QuestionPurpose.ONCE_MORE}
+_MAY_BE_EARLIER = re.compile("wait|sorry|first one")
 _ANSWERS = st.lists(st.integers(0, 6) | _SAYINGS | st.text(min_size=1), min_size=1, max_size=24)
 
 
@@ -82,6 +88,24 @@ def test_every_interview_about_items_ends_by_its_rules(
         if outcome.quote is not None:
             said = interview.words_of(outcome.answer_turn or 0)
             assert said[outcome.quote.start : outcome.quote.end] == outcome.quote.text
+
+
+@given(answers=_ANSWERS)
+def test_a_score_comes_of_its_own_question_and_changes_after_words_about_its_item(
+    answers: list[int | str],
+) -> None:
+    interview = begun(frozenset(Item))
+    while interview.question is not None:
+        before, question = interview, interview.question
+        interview = answered(interview, answers[interview.turn % len(answers)])
+        words = interview.words_of(interview.turn)
+        for old, new in zip(item_outcomes(before), item_outcomes(interview), strict=True):
+            is_asked = before.goal(question.goal_id).item is old.item
+            if old.score == new.score or question.purpose not in _OF_ONE_ITEM:
+                continue
+            assert new.score is None or is_asked
+            is_meant = bool(named_items(words, [old.item])) or _MAY_BE_EARLIER.search(words)
+            assert is_asked or is_meant
 
 
 @given(answers=_ANSWERS)

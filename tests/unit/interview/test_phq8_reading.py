@@ -27,6 +27,22 @@ from ai_psychiatrist.interview.phq8.free_answers import (
 _DATA: Final = Path(__file__).parents[2] / "data" / "interviews" / "answers_of_more_readings.toml"
 GIVEN: Final = frozenset({ReadingKind.ANCHOR, ReadingKind.READ})
 READ: Final = """
+Tired 2: Energy was fine on 6 days out of the 14. Other days, battery empty.
+Concentrating 2: I could follow my book on half of the days. On the other half, no.
+Concentrating 2: I could read properly only every other day
+Concentrating 2: Every weekday, but not at the weekend.
+NoInterest 1: Ten days were fine, four weren't.
+Sleep 3: I sleep not good twelve nights.
+Sleep 3: I wake at three every night and can't get back to sleep.
+Appetite 1: At most two or three days I'd say.
+Sleep 2: slept on six nights, the other eight I didn't
+Sleep 3: only slept on one night
+Sleep 1: five nights I didn't sleep, the other nine were fine
+Appetite 3: ate on two days, the other twelve I didn't
+Tired 2: I was awake and alert on five days, the other nine I wasn't
+Concentrating 2: Eight days I cannot concentrate, six days yes I can.
+Tired 2: sad every day, tired on eight
+Depressed 3: low every day, tired not so often
 Tired 2: More than half the days, if I'm honest
 Depressed 3: I'd go for nearly every day
 Tired 1: Two evenings a week, after the late shift
@@ -197,6 +213,16 @@ Tired 3: I've not had one day without being tired
 Appetite 3: nothing tasted good on any day
 """.strip().splitlines()
 UNCLEAR: Final = """
+good_days Failure: six days i felt meh about myself, other eight i didnt
+condition Sleep: one night's sleep is all I want
+condition Sleep: two nights of sleep would change my life
+condition Tired: three days on a beach is what I need
+condition Sleep: I wish it was only three nights
+condition Sleep: every night I hope it gets better
+vague Tired: I have five days of work a week
+vague Tired: low every day, tired not so often
+vague Concentrating: low nearly every day, unfocused not as much
+other_time Depressed: some day I will feel better
 option_number Tired: 2
 condition Depressed: every day if I'm left alone
 condition Depressed: only when I drink

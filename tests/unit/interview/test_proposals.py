@@ -87,6 +87,27 @@ def test_the_likeliest_score_of_an_unclear_answer_is_read_back_and_counts_after_
     assert at.outcome(Item.TIRED).score == 3
 
 
+@pytest.mark.parametrize(
+    ("said", "score", "quoted"),
+    [
+        ("well I had four good days, the rest was bad", 2, None),
+        ("about as often as everybody else, so several days I think", 1, None),
+        ("same as my wife really. more than half the days I'd say", 2, None),
+        (
+            "hang on. three days. " + "I work at the mill and the mill is loud. " * 5,
+            1,
+            "three days",
+        ),
+    ],
+)
+def test_a_short_message_is_quoted_whole_and_a_long_one_by_its_sentence(
+    said: str, score: int, quoted: str | None, tmp_path: Path
+) -> None:
+    at = lead(tmp_path, said, "yes", unknown=(Item.TIRED,))
+    assert at.outcome(Item.TIRED).score == score
+    assert getattr(at.outcome(Item.TIRED).quote, "text", None) == (quoted or said)
+
+
 @SOURCES
 @pytest.mark.parametrize(
     "reply",

@@ -183,7 +183,7 @@ def asked_once_more(
     aside = not_answering(protocol, interview, message)
     if aside is not None or item is None:
         return aside or proceed(protocol, interview)
-    answer = message.answer
+    answer, interview = message.answer, with_others(interview, message)
     if answer.is_read and answer.score and not (message.is_no or message.is_refusal):
         return proceed(protocol, proposed(interview, item, answer, turn=message.turn))
     return proceed(protocol, interview)
@@ -194,8 +194,7 @@ def looked_through(
 ) -> Interview:
     """End after the review, or open what the person wants to change."""
     review, question = protocol.conversation.review, interview.question
-    own = [goal.item for goal in interview.goals if goal.item is not None]
-    named = named_items(message.text, own)
+    named = named_items(message.text, interview.asked_items)
     changes = {item: read for item, read in message.others.items() if item in named}
     if changes:
         for item, read in changes.items():
@@ -215,7 +214,12 @@ def looked_through(
     said = read_answer(Item.NO_INTEREST, message.text)
     says_how_often = bool(said.score) or said.kind is ReadingKind.UNCLEAR
     asks_which = (message.is_yes or says_how_often) and not message.is_no
-    if review is None or question is None or not asks_which or interview.reviews > len(own):
+    if (
+        review is None
+        or question is None
+        or not asks_which
+        or interview.reviews > len(interview.asked_items)
+    ):
         return end(protocol, interview, end_reason(interview))
     counted = replace(interview, reviews=interview.reviews + 1)
     return repeat(counted, replace(question, text=review.which))

@@ -133,7 +133,8 @@ def _updated(goal: Goal, reading: ItemReading) -> Goal:
 def _in_order(protocol: InterviewProtocol, interview: Interview) -> tuple[Goal, ...]:
     """Return the goals as they are asked for.
 
-    First what was just said unclearly or corrected, then new ones, then what is come back to at the
+    First what is to be read back, what was just said before what waits; then what was just said
+    unclearly, then new ones, then what is come back to at the
     end: refused ones, so that nobody is pressed, and those whose answers were not read.
     """
     turn = interview.turn
@@ -147,8 +148,9 @@ def _in_order(protocol: InterviewProtocol, interview: Interview) -> tuple[Goal, 
     def stage(goal: Goal) -> tuple[int, ...]:
         if goal.item is None or goal.status is GoalStatus.COMPLETE:
             return (9,)
-        if interview.open_proposal(goal.item) is not None and goal.asks:
-            return (0,)
+        proposal = interview.open_proposal(goal.item)
+        if proposal is not None and goal.asks:
+            return (0, proposal.turn != turn)
         if goal.item in just_said and goal.asks < most:
             return (1,)
         return (2,) if not goal.asks else (3,)
@@ -249,8 +251,7 @@ def _is_to_be_reviewed(protocol: InterviewProtocol, interview: Interview) -> boo
 def _review(protocol: InterviewProtocol, interview: Interview) -> Interview:
     """Show the person what was noted, item by item, and ask what is to be changed."""
     review = protocol.conversation.review or Review()
-    items = [goal.item for goal in interview.goals if goal.item is not None]
-    lines = [_noted_line(protocol, interview, review, item) for item in items]
+    lines = [_noted_line(protocol, interview, review, item) for item in interview.asked_items]
     wording = Wording(
         text=filled(review.question, {"noted": "\n".join(lines)}),
         purpose=QuestionPurpose.REVIEW,
@@ -263,7 +264,7 @@ def _review(protocol: InterviewProtocol, interview: Interview) -> Interview:
                     AnswerKind.ITEM,
                     item=item,
                 )
-                for item in items
+                for item in interview.asked_items
             ),
         ),
     )

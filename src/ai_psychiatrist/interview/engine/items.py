@@ -51,12 +51,14 @@ from ai_psychiatrist.interview.engine.noted import (
     unscored,
     with_acts,
     with_answers,
+    with_former,
     with_others,
     with_withdrawn,
     withdrawn,
 )
 from ai_psychiatrist.interview.engine.turns import end, repeat
 from ai_psychiatrist.interview.messages import Message, chosen_message, read_message
+from ai_psychiatrist.interview.phq8.corrections import named_items
 from ai_psychiatrist.interview.phq8.free_answers import ReadingKind
 from ai_psychiatrist.interview.protocol.records import DriftPolicy, InterviewProtocol
 from ai_psychiatrist.interview.record import Danger, Interview, ItemReading
@@ -184,9 +186,6 @@ def _answered(protocol: InterviewProtocol, interview: Interview, message: Messag
     if corrected is not None or item is None:
         return corrected or interview
     worked_in = with_answers(interview, message)
-    if message.speaks_of_others and message.answer.kind is ReadingKind.NONE:
-        # It speaks of other items alone: the question is still to be answered.
-        return proceed(protocol, uncounted(worked_in, item))
     drift = _drift(protocol, message)
     notice = (
         explained(protocol, interview, message.topic, item)
@@ -228,12 +227,22 @@ def _beside(
     if item is None:
         return interview
     aside = not_answering(protocol, interview, message)
+    is_reply = message.is_no or message.leans_yes
+    of_another = message.speaks_of_others and message.answer.kind is ReadingKind.NONE
     if aside is None and message.is_refusal:
-        refused = unscored(item, message.turn, UnansweredReason.DECLINED)
-        return proceed(protocol, with_readings(settled(interview, item, None), refused))
-    if aside is None and message.withdrawn and message.does_nothing_else:
+        # "I'd rather not talk about sleep" refuses that one.
+        about = message.text[message.text.find(" about ") :] if " about " in message.text else ""
+        refused = next(iter(named_items(about, interview.asked_items)), item)
+        declined = unscored(refused, message.turn, UnansweredReason.DECLINED)
+        interview = with_readings(settled(interview, refused, None), declined)
+        if refused is item:
+            return proceed(protocol, interview)
+        of_another = True
+    if aside is None and of_another and not is_reply:
+        # The question is still to be answered, and what was read back still to be confirmed.
         is_read_back = interview.open_proposal(item) is not None
-        return proceed(protocol, interview if is_read_back else uncounted(interview, item))
+        kept = with_others(interview, message)
+        return proceed(protocol, kept if is_read_back else uncounted(kept, item))
     return aside
 
 
@@ -271,9 +280,12 @@ def _which_item(protocol: InterviewProtocol, interview: Interview, message: Mess
     done = replace(correction, settled_turn=message.turn)
     following = replace(interview, drift=None, corrections=(*interview.corrections[:-1], done))
     about = item_of(interview, correction, message)
+    if about is None and message.is_refusal:
+        # Who does not say which has not said that an earlier answer was wrong.
+        declined = unscored(correction.current, correction.turn, UnansweredReason.DECLINED)
+        return proceed(protocol, with_readings(with_former(following, correction), declined))
     if about is None:
-        unclear = unclear_readings(correction, is_declined=message.is_refusal)
-        return proceed(protocol, with_readings(following, *unclear))
+        return proceed(protocol, with_readings(following, *unclear_readings(correction)))
     read = corrected_reading(interview, correction, about)
     if about is not correction.current:
         following = uncounted(following, correction.current)
@@ -301,7 +313,7 @@ def _confirms_stop(
     if behind is None or answer is None or message.is_no:
         return stopped(protocol, interview, is_yes=False)
     item = interview.goal(behind.goal_id).item
-    instead = read_message(answer, item)
+    instead = read_message(answer, item, is_to_read_back=True)
     if not instead.says_how_often:
         return stopped(protocol, interview, is_yes=False)
     acts = tuple(one for one in interview.acts if one.turn != answer.turn)

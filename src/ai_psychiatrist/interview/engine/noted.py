@@ -79,8 +79,6 @@ def with_answers(interview: Interview, message: Message) -> Interview:
         )
     if answer.score is not None:
         return proposed(following, item, answer, turn=message.turn)
-    if message.speaks_of_others and answer.kind is ReadingKind.NONE:
-        return following
     reason = _REASONS.get(answer.kind, UnansweredReason.OFF_TOPIC)
     return with_readings(settled(following, item, None), unscored(item, message.turn, reason))
 
@@ -94,10 +92,11 @@ def with_others(interview: Interview, message: Message) -> Interview:
 
 def with_other(interview: Interview, item: Item, read: AnswerReading) -> Interview:
     """Keep what was said of an item that was not asked about; what is known already stays."""
-    if not any(goal.item is item for goal in interview.goals):
+    if item not in interview.asked_items:
         return interview
-    readings = interview.readings_of(item)
-    if readings and readings[-1].score == read.score:
+    readings, known = interview.readings_of(item), interview.open_proposal(item)
+    last = known or (readings[-1] if readings else None)
+    if last is not None and last.score == read.score:
         return interview
     return proposed(interview, item, read)
 
@@ -153,12 +152,20 @@ def unscored(item: Item, turn: int, reason: UnansweredReason) -> ItemReading:
     return ItemReading(item=item, turn=turn, score=None, reason=reason, quote=None)
 
 
-def unclear_readings(
-    correction: Correction, *, is_declined: bool = False
-) -> tuple[ItemReading, ...]:
+def unclear_readings(correction: Correction) -> tuple[ItemReading, ...]:
     """Return that an answer left open which item it is about: none of them has a score."""
-    reason = UnansweredReason.DECLINED if is_declined else UnansweredReason.AMBIGUOUS_ANSWER
+    reason = UnansweredReason.AMBIGUOUS_ANSWER
     return tuple(unscored(item, correction.turn, reason) for item in correction.items)
+
+
+def with_former(interview: Interview, correction: Correction) -> Interview:
+    """Keep the answers that a correction may be of, to be read back once more."""
+    for item in correction.earlier:
+        last = interview.readings_of(item)[-1]
+        if last.score is not None:
+            former = AnswerReading(kind=ReadingKind.READ, score=last.score, quote=last.quote)
+            interview = proposed(interview, item, former, turn=last.turn)
+    return interview
 
 
 def chosen_reading(

@@ -184,7 +184,7 @@ def _held(protocol: InterviewProtocol, interview: Interview, danger: Danger) -> 
 def _changed(protocol: InterviewProtocol, interview: Interview, item: Item, key: str) -> Interview:
     """Open an item that was answered, as the person wants to change it."""
     answered = {one.item for one in interview.readings}
-    if item not in answered or not any(goal.item is item for goal in interview.goals):
+    if item not in answered or item not in interview.asked_items:
         msg = "this item has no answer in the interview that could be changed"
         raise InputError(msg, field="change")
     question = interview.question

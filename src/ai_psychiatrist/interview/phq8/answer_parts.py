@@ -1,5 +1,6 @@
 """An answer taken apart: its clauses, the items that they speak of, and how often it was."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
@@ -18,6 +19,10 @@ from ai_psychiatrist.interview.phq8.spoken_answer import SpokenAnswer
 
 _MOST_EXPRESSIONS: Final = 24
 """Whoever says more of them says several things; each is looked at with its whole clause."""
+_BEGINNING: Final = re.compile(
+    r"^(?:(?:and|but|so|well|i|im|ive|it|its|was|am|is|been|feel|felt|feeling|always|really|very"
+    r"|pretty|the|my|no) )*"
+)
 _GOES_ON: Final = ("that ", "this ", "it ")
 _OPPOSING: Final = ("but", "though", "although", "however", "except", "whereas", "while")
 
@@ -32,6 +37,8 @@ class AnswerParts:
         self.asked = asked
         self.clauses = clauses_of(answer.spoken)
         self._answer = answer
+        words = (clause.around() for clause in self.clauses)
+        self._names_asked = any(asked in self._named_in(one) for one in words)
         self._items: list[frozenset[Item]] = []
         for number, clause in enumerate(self.clauses):
             self._items.append(self._items_spoken_of(number, clause))
@@ -115,7 +122,7 @@ class AnswerParts:
     def _items_spoken_of(self, number: int, clause: Clause) -> frozenset[Item]:
         """Return which items a clause speaks of; one that only says how often goes on."""
         around = clause.around()
-        named = self._named_in(around)
+        named = self._named_in(around) or self._of_another(around)
         if len(named) > 1 and clause.expressions:
             # "Tired every day and off my food."
             beside = next(part for part in around.split(" and ") if THIS in part)
@@ -124,6 +131,15 @@ class AnswerParts:
         if not named and number and goes_on and not self.clauses[number - 1].expressions:
             return self._items[number - 1]
         return named or frozenset({self.asked})
+
+    def _of_another(self, words: str) -> frozenset[Item]:
+        """Return the other item whose difficulty words begin with, where the asked one is named.
+
+        "Low every day, tired not so often" speaks of two items.
+        """
+        said = _BEGINNING.sub("", words)
+        others = {item for item in Item if own_symptom(item).match(said)}
+        return frozenset(others) if self._names_asked else frozenset()
 
     def _named_in(self, words: str) -> frozenset[Item]:
         named = {item for item in Item if names(item).search(words)}

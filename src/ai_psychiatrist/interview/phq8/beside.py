@@ -35,6 +35,15 @@ _NOT_THEN: Final = re.compile(
     r"§ (?:i )?(?:dont|didnt|wasnt|havent|am not|was not|do not|did not)"
     r"(?: (?:feel|have|get|had|felt))?(?: (?:it|that|so|them|this|any))?$"
 )
+OTHERS_DENIED: Final = re.compile(
+    r"(?:and |but )?not (?:so )?(?:on |for )?(?:the |any of the )?(?:rest|others|other \w+)"
+    r"|(?:and |but )?(?:(?:on|for) )?(?:all )?"
+    r"(?:(?:the )?(?:rest|others|other \w+|remaining \w+)|§)"
+    r"(?: of (?:the )?\w+)? ?(?:i |it )?"
+    r"(?:didnt|dont|wasnt|werent|couldnt|hadnt|havent|did not|was not|could not|not|no)"
+    r"(?: (?:do|want|ok|fine|so|at all)(?: to)?)?"
+)
+"""What other days were not is what is said of the days before: "six nights I slept, eight no"."""
 _TIMES: Final = re.compile(r"(?<!\S)(?:times|x|occasions)$")
 _OF_OTHERS_AFTER: Final = re.compile(
     r"(?<=\S) (?:once|¤|§|when|while|until|till|after)"
@@ -193,7 +202,8 @@ class Beside:
         is_of_many = self.one.days.low > ALL.high // 2 - 1 or self.one.days.high <= 1
         is_share = is_of_many and self.one.manner is not Manner.COUNTED
         key = "condition" if is_share else "hypothetical"
-        if has(without(around, "no_condition"), key):
+        words = without(around, "no_condition")
+        if has(words, "wish") or has(words, key):
             return True
         return any(
             not other.expressions
@@ -226,9 +236,11 @@ class Beside:
     def _is_of_well_days(self, around: str, *, is_none: bool) -> bool:
         is_counted = self.one.manner is Manner.COUNTED
         words = f"{self.clause.words_of(self.one)} {around}" if is_counted else around
-        if self._is_label(around):
+        is_of_the_others = self._denies(self.number)
+        before = self.clauses[self.number - 1].around() if is_of_the_others else ""
+        if self._is_label(around) or is_well_said(self.item, before):
             return False
-        if _NOT_THEN.search(around):
+        if _NOT_THEN.search(around) or self._denies(self.number + 1):
             # "Four days I didn't."
             return True
         if self.clause.words_of(self.one).startswith(("leaves", "leaving")):
@@ -245,6 +257,15 @@ class Beside:
         return has(former.around(), "counts_good") or (
             is_label and is_well_said(self.item, _QUESTION_NAME.sub("", former.around()))
         )
+
+    def _denies(self, number: int) -> bool:
+        """Whether a clause denies of other days what the one before says, which is no trouble."""
+        if not 0 < number < len(self.clauses):
+            return False
+        before = self.clauses[number - 1]
+        is_denying = OTHERS_DENIED.fullmatch(self.clauses[number].around()) is not None
+        is_bad = symptom(self.item).search(signs(self.item, before.around())) is not None
+        return is_denying and bool(before.expressions) and not (is_bad or before.is_bare)
 
     def _is_label(self, around: str) -> bool:
         """Whether the clause only names the item around the expression: "concentrating was § "."""

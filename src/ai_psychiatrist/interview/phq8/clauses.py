@@ -7,7 +7,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.phq8.expressions import Expression, expressions_in
-from ai_psychiatrist.interview.phq8.reading_words import names, wording
+from ai_psychiatrist.interview.phq8.reading_words import names, own_symptom, wording
 
 THIS: Final = "§"
 """Stands for an expression of frequency; the two others for another one, and for named days."""
@@ -22,6 +22,7 @@ _BEFORE_THE_REST: Final = "".join(
 _DAYS_OF_THE_REST: Final = (
     r"(?:days|nights|ones|\d+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
 )
+_SAID_OF_THEM: Final = r"(?:(?:days|nights) )?(?:i|it|not|no)\b"
 _REST_BEGINS: Final = (
     rf"(?<!^){_BEFORE_THE_REST}(?<!\S)(?="
     rf"(?:on |all )?(?:the )?(?:other|remaining) {_DAYS_OF_THE_REST}(?= {_ABOUT_THE_REST})"
@@ -38,6 +39,7 @@ _CONJUNCTION: Final = "|".join(
         r"and(?= (?:the )?(?:rest|remaining|others|other (?:days|nights))\b)",
         r"and(?= (?:on )?\w+ (?:where|when)\b)",
         r"and(?= (?:in|on|for) \w+ (?:days|nights)\b)",
+        rf"and(?= (?:(?:in|on|for) )?(?:the other )?{_DAYS_OF_THE_REST} {_SAID_OF_THEM})",
         r"and(?= half (?:i|the|of)\b)",
         r"so(?= (?:\w+ )?\w+ (?:bad|good) (?:ones|days|nights)\b)",
         r"so(?= (?:i|im|ive|id|my)\b)",
@@ -134,7 +136,12 @@ def _between_items(
         end = min(place for place in places if place >= found.end())
         halves = ((start, found.start()), (found.end(), end))
         named = [
-            {item for item in Item if names(item).search(spoken[first:last])}
+            {
+                item
+                for item in Item
+                if names(item).search(spoken[first:last])
+                or own_symptom(item).search(spoken[first:last])
+            }
             for first, last in halves
         ]
         is_counted = all(

@@ -5,10 +5,12 @@ Those of two weeks apart, those that the good ones leave, and those that a denia
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from ai_psychiatrist.domain.interview_items import Unclear
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.interview.phq8.beside import OTHERS_DENIED
 from ai_psychiatrist.interview.phq8.clauses import Clause, has, unknown
 from ai_psychiatrist.interview.phq8.day_counts import ALL, EVERY_DAY, NO_DAY, Days
 from ai_psychiatrist.interview.phq8.denials import is_no, is_trouble, is_well_said, signs
@@ -28,11 +30,6 @@ _SINCE: Final = re.compile(r"(?<!\S)since$|^(?:since then|after that)(?!\S)")
 _NOT_OPPOSED: Final = frozenset({Item.DEPRESSED, Item.FAILURE})
 """Who was not happy or proud on the other days need not have been low on them."""
 _NOT_SO_THAT_WEEK: Final = re.compile(r"^not (?:in|on|during) | not$")
-_NOT_SO: Final = re.compile(
-    r"(?:and |but )?not (?:so )?(?:on |for )?(?:the |any of the )?(?:rest|others|other \w+)"
-    r"|(?:and |but )?(?:on )?(?:all )?(?:the )?(?:rest|others|other \w+) (?:i )?"
-    r"(?:didnt|wasnt|dont|not|couldnt|no)"
-)
 _MAY_BE_YES: Final = re.compile(r"(?:fine|ok|okay|good|great|all right|alright)")
 _DID_I: Final = re.compile(r" (?:did|have|was|had) i ")
 _SINGLE: Final = ("a single ", "one single ", "even one ", "for one ")
@@ -107,17 +104,25 @@ def days_of_the_rest(asked: Item, clauses: Sequence[Clause], said: Found) -> Day
         around = f"{before} {around}"
     is_all = good == EVERY_DAY and (is_well_said(asked, around) or has(around, "first_person"))
     is_only = has(around, "counts_good") or (
-        asked not in _NOT_OPPOSED and said.is_counted and has(clause.spoken, "only_so_many")
+        asked not in _NOT_OPPOSED and good.low == good.high and has(clause.spoken, "only_so_many")
     )
-    if is_all or is_only or any(_is_rest_bad(asked, one) for one in clauses):
+    is_denied = is_well_said(asked, around) and any(
+        OTHERS_DENIED.fullmatch(one.spoken) for one in clauses
+    )
+    following = (*clauses[1:], None)
+    is_bad = any(map(partial(_is_rest_bad, asked), clauses, following))
+    if is_all or is_only or is_denied or is_bad:
         return Days(low=ALL.high - good.high, high=ALL.high - good.low)
     return _UNKNOWN
 
 
-def _is_rest_bad(asked: Item, clause: Clause) -> bool:
+def _is_rest_bad(asked: Item, clause: Clause, following: Clause | None) -> bool:
     words = clause.spoken
-    if _NOT_SO.fullmatch(words):
-        return True
+    if following and has(words, "otherwise") and not unknown(words, "otherwise", "filler"):
+        # "Six days were fine. The rest, no."
+        if is_no(following.spoken):
+            return True
+        clause, words = following, f"{words} {following.spoken}"
     is_counted = any(
         one.manner is not Manner.NUMBER and clause.words_of(one) != "half"
         for one in clause.expressions
@@ -162,6 +167,8 @@ def bad_days_of_all(asked: Item, clauses: Sequence[Clause], said: list[Found]) -
         for one in said
         if one.is_counted and not is_well_said(asked, clauses[one.clause].around())
     ]
+    if len(bad) == _PARTS_OF_ALL:
+        bad = [one for one in bad if is_trouble(asked, clauses[one.clause].around())]
     return bad if len(bad) == 1 else said
 
 

@@ -26,6 +26,8 @@ _OF_SOMETHING_ELSE: Final = (
     "habit",
     "cannot_tell",
     "activity",
+    "so_so",
+    "wish",
 )
 
 _NEITHER: Final = re.compile(r"(?<!\S)neither .+ nor ")

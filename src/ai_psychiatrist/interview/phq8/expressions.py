@@ -217,7 +217,8 @@ def _bounded(bound: str, low: int, high: int, most: int) -> tuple[int, int]:
     }:
         is_near = bound in {"just under", "nearly", "almost"}
         return (low - 1 if is_near else 0), high - 1
-    if bound in {"tops", "max", "maximum", "if that"}:
+    is_at_most = bound in {"at most", "at the most"} and low != high
+    if is_at_most or bound in {"tops", "max", "maximum", "if that"}:
         # Who says so means about as many.
         return max(low - 1, 0) if low == high else low, high
     return (0 if bound else low), high

@@ -98,7 +98,12 @@ class ScoreInQuestion:
 
     def _is_without_named_days(self) -> bool:
         """As in "nearly every day, not at weekends"."""
-        is_named = any(one.unclear is Unclear.NEGATED and one.is_named for one in self.said)
+        is_named = any(
+            one.unclear is Unclear.NEGATED
+            and one.is_named
+            and one.days.high + self.states[0].days.high > ALL.high
+            for one in self.said
+        )
         return is_named and not self._is_counted
 
     def _is_number_beside_good_days(self) -> bool:

@@ -46,6 +46,10 @@ _ELSEWHERE: Final = frozenset({Unclear.OTHER_TIME, Unclear.OTHER_PERSON})
 _SURE: Final = frozenset({Manner.COUNTED, Manner.SHARE, Manner.NUMBER})
 _OPEN: Final = frozenset({Unclear.GOOD_DAYS, Unclear.NEGATED, Unclear.RANGE})
 """With these no score is likelier than another."""
+_CONCLUDES: Final = re.compile(
+    r"(?<!\S)so(?!\S)|(?<!\S)(?:i think|i guess|i suppose|i reckon|id say|id put)(?!\S)"
+)
+"""Beside one of the four answers at the end: "as often as anybody, so several days"."""
 _FURTHER: Final = re.compile(r"(?<!\S)(?:plus|(?:a|on a|an) (?:further|extra)|another)(?: on)? $")
 
 
@@ -246,6 +250,10 @@ class Settlement:
 
     def _likely_score(self, found: Sequence[Found]) -> int | None:
         """Return the one score that is said outright, whatever speaks against it."""
+        last = self._parts.clause_of(found[-1]) if found else None
+        is_last = last is self._clauses[-1] and found[-1].expression.is_anchor
+        if last is not None and is_last and last.is_bare and _CONCLUDES.search(last.spoken):
+            return found[-1].days.score
         sure = [one for one in found if one.unclear is None and one.manner in _SURE]
         answering = [one for one in sure if self._parts.is_answer(one)] or sure[:1]
         scores = {one.days.score for one in answering}

@@ -28,13 +28,14 @@ class PageTexts(Section):
         "ask whoever gave you the link to put the questions to you in another way."
     )
     refused: Wording = (
-        "This link does not open anything here: it was opened in another browser, has expired, or "
-        "was replaced. Please ask whoever gave it to you for a new one."
+        "This link does not open anything here: it was opened in another browser, has expired, was "
+        "replaced, or the interview was deleted. Please ask whoever gave it to you for a new one."
     )
     progress: Wording = "Question {number} of {of}"
     own_words: Wording = "Or in your own words"
     send: Wording = "Send"
     sending: Wording = "Sending …"
+    received: Wording = "Received. You can add to it; the next question follows in a few seconds."
     offline: Wording = (
         "The server cannot be reached just now. What you answered stays here, and is sent again by "
         "itself."

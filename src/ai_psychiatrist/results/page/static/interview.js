@@ -33,6 +33,7 @@ function unreached() {
   trouble(text("offline"), Boolean(current));
   $("trouble").hidden = false;
   $("unreached").hidden = Boolean(current);
+  say("");
 }
 
 // Sends until there is an answer; what the server has taken already counts once, by its key.
@@ -72,7 +73,12 @@ function only(id) {
   $(id).focus();
 }
 
-const refuse = () => only("refused");
+function refuse() {
+  current = null;
+  clearTimeout(nextLook);
+  say("");
+  only("refused");
+}
 
 // Words that are typed in pieces are one answer: what follows soon is sent beside what waits.
 async function send(wish) {
@@ -81,6 +87,8 @@ async function send(wish) {
   if (wish.append) {
     typed.push(wish.text);
     $("words").value = "";
+    $("sent").append(element("li", { class: "own", dir: "auto" }, wish.text));
+    $("sent").hidden = false;
   }
   if (isBusy) {
     await request("POST", "answers", body);
@@ -89,11 +97,13 @@ async function send(wish) {
   isBusy = true;
   isOpen = Boolean(wish.append);
   document.body.setAttribute("aria-busy", "true");
-  say(text("sending"));
+  say(text(wish.append ? "received" : "sending"));
   const { status, content } = await request("POST", "answers", body);
   const words = typed.splice(0);
   isBusy = false;
   document.body.removeAttribute("aria-busy");
+  $("sent").replaceChildren();
+  $("sent").hidden = true;
   say("");
   if (status === 200) {
     show(content);
@@ -115,23 +125,25 @@ async function load() {
   else only("failed");
 }
 
-// An operator may let a held interview go on: the page looks for that while it is seen, at
-// growing intervals, and whenever it is looked at again.
-function lookAgain(wait = FIRST_LOOK) {
+// An operator may let a held interview go on, or delete any: the page looks for that while it is
+// seen, at growing intervals, and whenever it is looked at again.
+function lookAgain(wait = current?.state === "safety_hold" ? FIRST_LOOK : LONGEST_LOOK / 5) {
   clearTimeout(nextLook);
-  if (current?.state !== "safety_hold") return;
+  if (!current) return;
   nextLook = setTimeout(() => look(Math.min(wait * 1.5, LONGEST_LOOK)), wait);
 }
 
-async function look(wait = FIRST_LOOK) {
-  if (current?.state !== "safety_hold") return;
+async function look(wait) {
+  if (!current) return;
   const answer = document.hidden || isBusy ? null : await once("GET", "state");
-  if (answer?.status === 410) refuse();
-  else if (!isBusy && answer?.status === 200 && answer.content.version !== current.version) show(answer.content);
+  const isHeld = current?.state === "safety_hold" && !isBusy && answer?.status === 200;
+  if (current && answer?.status === 410) refuse();
+  else if (isHeld && answer.content.version !== current.version) show(answer.content);
   else lookAgain(wait);
 }
 
 function show(state) {
+  const before = current;
   const { question, progress, texts } = current = state;
   document.documentElement.lang = texts.language;
   document.title = texts.title;
@@ -156,10 +168,12 @@ function show(state) {
   showEarlier(state.messages);
   // What is said after an answer is read before the question: help above all.
   const isAnswered = state.messages.some((one) => one.speaker === "participant");
-  if (!waits && (!question || (state.spoken && isAnswered))) {
-    $("spoken").focus();
-    scrollTo(0, 0);
-  }
+  if (!waits && (!question || (state.spoken && isAnswered))) $("spoken").focus({ preventScroll: true });
+  // What is new stands at the top.
+  scrollTo(0, 0);
+  // It goes back to a question, or on after a pause: to which one is announced.
+  const isElsewhere = before?.state === "paused" || before?.progress?.number > progress?.number;
+  if (isElsewhere && question && !waits) say($("progress").textContent);
   // The page was loaded again, or the server started anew, before the answer was worked in.
   if (isCutShort) send({ retry: true });
   lookAgain();
@@ -181,7 +195,7 @@ function ask(question) {
   }));
   $("free").hidden = !question.allows_free_text;
   $("words").maxLength = question.most_characters;
-  $("question").focus();
+  $("question").focus({ preventScroll: true });
 }
 
 // What was noted, line by line, each with a way to change it.
@@ -204,7 +218,7 @@ function showWaiting(words, state) {
   $("waiting-text").textContent = words;
   $("go-on").textContent = state.state === "paused" ? state.texts.go_on : state.texts.again;
   $("go-on").hidden = state.state !== "paused" && !(state.state === "failed" && state.can_retry);
-  if (words) $("waiting-text").focus();
+  if (words) $("waiting-text").focus({ preventScroll: true });
 }
 
 function showChangeable(items) {
