@@ -40,6 +40,10 @@ _FREQUENCIES: Final = (
     "I must say {}.",
     "{} since she died two years ago.",
     "I'm fine, but {}.",
+    "As when I was young, {}.",
+    "{}, same as before.",
+    "My wife thinks that {} and she is right.",
+    "I'd never act on it, but {}.",
 )
 _GRAVE: Final = {RiskLevel.MODERATE, RiskLevel.HIGH}
 

@@ -157,6 +157,8 @@ def _is_cut(matched: MatchedText, cue: Hit, hit: Hit) -> bool:
     )
     if any(_ends_at(matched, cue, at, reached=reached) for at in range(cue.last + 1, hit.first)):
         return True
+    if _is_own_subject(matched, cue, hit.first):
+        return True
     if any(_is_disclosed(matched, cue, at) for at in range(cue.last + 2, hit.last + 1)):
         return True
     last = matched.texts[cue.last]
@@ -174,13 +176,18 @@ def _is_cut(matched: MatchedText, cue: Hit, hit: Hit) -> bool:
 def _ends_at(matched: MatchedText, cue: Hit, at: int, *, reached: bool) -> bool:
     """Return whether what a trigger governs ends at a word; `reached`: it governs one before."""
     word = matched.texts[at]
-    is_subject = word in words("self_subjects") and at > cue.last + 1
-    if is_subject and matched.texts[at - 1] not in words("carriers"):
+    if _is_own_subject(matched, cue, at):
         return True
     if word in words("continuing"):
         return False
     is_linked = word in words("links") or at in matched.words.after_comma
     return (is_linked and reached) or word in words("turning")
+
+
+def _is_own_subject(matched: MatchedText, cue: Hit, at: int) -> bool:
+    """Return whether the speaker begins a clause at a word, and no verb reaches into it."""
+    is_subject = matched.texts[at] in words("self_subjects") and at > cue.last + 1
+    return is_subject and matched.texts[at - 1] not in words("carriers")
 
 
 def _is_disclosed(matched: MatchedText, cue: Hit, at: int) -> bool:

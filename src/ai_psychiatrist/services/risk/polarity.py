@@ -69,7 +69,9 @@ def polarity_of_danger(
     if _is_negated(danger, statement):
         is_over = statement.has("over", "closed", after=danger)
         return RiskPolarity.PAST if is_over else RiskPolarity.DENIED
-    if _is_historical(danger, statement, after, is_past=is_past):
+    # "I cut myself, same as last year" is no thing of the past.
+    is_compared = any(one is not None and one.has("compared") for one in (before, statement, after))
+    if not is_compared and _is_historical(danger, statement, after, is_past=is_past):
         return RiskPolarity.PAST
     if _is_hypothetical(danger, statement, before):
         return RiskPolarity.HYPOTHETICAL
