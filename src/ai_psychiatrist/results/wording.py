@@ -27,7 +27,7 @@ from ai_psychiatrist.services.risk.questions import questions_in
 UNKNOWN_REASONS: Final[Mapping[Enum, str]] = {
     UnknownReason.NO_MENTION: "nothing was found",
     UnknownReason.UNCLEAR: "two readings stand",
-    UnknownReason.SCORE_NA_WITH_EVIDENCE: "there are quotes, but the model gave no score",
+    UnknownReason.SCORE_NA_WITH_EVIDENCE: "there are quotes, but no score was given on them",
     UnknownReason.NO_GROUNDED_EVIDENCE: "no quote for it is in the transcript",
     UnknownReason.ONLY_DENIED_OR_PAST: "the quotes deny it, or are about the past",
     UnknownReason.ZERO_WITHOUT_DENIAL: "scored 0, without words that deny it",
