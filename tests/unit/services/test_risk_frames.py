@@ -65,3 +65,23 @@ def test_a_danger_is_found_in_each_frame(frame: str) -> None:
 )
 def test_what_is_not_thought_is_still_denied(frame: str, said: str) -> None:
     assert _level(frame.format(said)) not in _GRAVE
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "No... well, yes.",
+        "No, I mean, a bit.",
+        "No, but I can't promise.",
+        "Only at night.",
+        "I never told anyone, but I have.",
+        "I can't deny it.",
+        "Not as much as last week.",
+    ],
+)
+@pytest.mark.parametrize(
+    "question", ["Have you thought about killing yourself?", "Do you ever wish you were dead?"]
+)
+def test_only_a_plain_no_denies_what_was_asked(question: str, answer: str) -> None:
+    talk = parse_transcript(f"Interviewer: {question}\nParticipant: {answer}\n")
+    assert detect_risk(talk).level in _GRAVE

@@ -259,7 +259,8 @@ def _after_no(pieces: Sequence[_Piece], asked: frozenset[str]) -> _Reply:
         if not is_idiom and any(hit.last > hit.first or is_bare for hit in rising):
             return _Reply(said=DangerReply.YES, end=piece.end)
     for piece in rest[:_TAKEN_BACK_WITHIN]:
-        if _takes_back(piece) and not _is_plain_denial(piece.texts, asked):
+        is_agreed = not reply_words("agreeing").isdisjoint(_without_leads(piece.texts)[:1])
+        if is_agreed or (_takes_back(piece) and not _is_plain_denial(piece.texts, asked)):
             return _Reply(said=DangerReply.ALMOST_NO, end=piece.end)
     if _is_qualified(pieces) or _names_danger(rest, asked):
         return _Reply(said=DangerReply.ALMOST_NO, is_taken_back=True, end=pieces[-1].end)
