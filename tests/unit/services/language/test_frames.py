@@ -80,6 +80,13 @@ def test_what_surrounds_a_statement_does_not_change_it(item: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "said", ["When I get home I feel exhausted.", "When I get in, I can't concentrate."]
+)
+def test_when_one_gets_home_supposes_nothing(said: str) -> None:
+    assert Polarity.AFFIRMED in {one.polarity for one in mentions_in(said)}
+
+
+@pytest.mark.parametrize(
     "said",
     [
         "The day I sleep well I'll throw a party.",
