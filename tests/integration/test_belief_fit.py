@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import random
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -380,6 +381,23 @@ def test_the_command_says_what_sets_hold_of_each_score_and_when_people_are_too_f
         assert f"{score} in {share:.0%}" in line
     few = run_command(["evaluate", "belief", str(made.run), "--level", "0.99"], tmp_path)
     assert "take 99 people" in few.out
+
+
+def test_a_fit_that_is_worse_than_none_is_not_recommended(made: Made, tmp_path: Path) -> None:
+    """The truths are drawn from the distributions as they are, so that no fit can be nearer."""
+    run, drawn = tmp_path / "run", random.Random(1)  # noqa: S311  no secret
+    shutil.copytree(made.run, run)
+    truths: dict[str, Labels] = {}
+    for one in read_predictions(run / "predictions.jsonl"):
+        beliefs = {item: found.belief for item, found in one.items.items() if found.belief}
+        scores = {
+            item: drawn.choices(range(4), belief.raw[:4])[0] for item, belief in beliefs.items()
+        }
+        truths[one.unit_id] = Labels(items=dict(scores), total=None, binary=None)
+    relabel(run, truths)
+    done = run_command(["evaluate", "belief", "run", "--out", "fit.json"], tmp_path)
+    assert "Warning: on these interviews the fit is worse than none: log loss (" in done.out
+    assert "fit.json; not advised: BELIEF_FIT=fit.json" in done.out
 
 
 def test_a_run_that_is_given_twice_is_refused(made: Made) -> None:

@@ -49,6 +49,21 @@ def test_json_names_every_place_and_what_was_done(tmp_path: Path) -> None:
     ]
 
 
+def test_columns_that_labels_are_read_from_are_named(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Interviewer: Hello.\nParticipant: Hello.\n", "utf-8")
+    series = ",".join(f"phq8_{number}" for number in range(1, 9))
+    rows = f"record_id,{series},phq8_total,site,note of the day\na,0,1,2,3,0,1,2,0,9,north,x\n"
+    (tmp_path / "scores.csv").write_text(rows, "utf-8")
+    told = run("check", tmp_path).stdout.splitlines()
+    items = series.replace(",", ", ")
+    line = f"scores.csv: unit id record_id; total phq8_total; items {items}; groups site"
+    assert f"from    {line}" in told
+    (file,) = json.loads(run("check", tmp_path, "--json").stdout)["label_files"]
+    assert (file["file"], file["columns"]["unit_id"], file["kept"]) == (
+        *("scores.csv", "record_id", ["site"]),
+    )
+
+
 def test_dataset_without_any_loss_ends_well(tmp_path: Path) -> None:
     checked = run("check", written(tmp_path, WHOLE))
     assert (checked.exit_code, checked.stderr) == (0, "")

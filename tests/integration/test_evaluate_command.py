@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import shutil
 import signal
 import stat
@@ -135,8 +136,13 @@ def test_finished_run_is_not_done_again(copied: Path) -> None:
         (["interviews", "--out", "nothing", "--resume"], "no run"),
         (["missing", "--out", "new"], "no file or folder of this name"),
         (["interviews", "--out", "new", "--limit", "0"], "limit"),
+        (["interviews", "--out", "new", "--accept-changed"], "--accept-changed is for --resume"),
+        (["interviews", "--out", "new", "--retry-failed"], "--retry-failed is for --resume"),
     ],
-    ids=["a run is there", "no run to resume", "no dataset", "no units"],
+    ids=[
+        *("a run is there", "no run to resume", "no dataset", "no units"),
+        *("accepted changes of no run", "no failed units"),
+    ],
 )
 def test_what_cannot_be_done_is_said_with_its_cure(
     copied: Path, arguments: list[str], cure: str
@@ -216,6 +222,8 @@ def test_unreadable_unit_fails_with_its_reason_and_costs_no_other(
     done = evaluate(tmp_path, "run", interviews, "--out", "run")
     assert (done.code, "2 of 3 units complete, 1 failed" in done.err) == (1, True)
     assert "without a transcript that can be read: 1" in done.err
+    assert "  failed, transcript_unreadable: 1\n" in done.err
+    assert "pipeline_internal" not in done.err
     assert "datasets check" in done.err
     (failure,) = lines(tmp_path / "run/failures.jsonl")
     assert (failure["unit_id"], failure["failure_stage"]) == ("b", "pipeline_internal")
@@ -274,6 +282,7 @@ def test_run_of_which_nothing_is_complete_says_so(tmp_path: Path, interviews: Pa
         done = evaluate(tmp_path, "run", interviews, "--out", "run", settings=served(server.url))
     assert (done.code, "0 of 3 units complete, 3 failed" in done.err) == (3, True)
     assert "failed at provider: 3" in done.err
+    assert re.search(r"  failed calls: (\d+) of \1 \(100", done.err)
     assert "ai-psychiatrist doctor" in done.err
 
 
@@ -340,7 +349,7 @@ def test_interrupt_stops_a_hanging_run_and_keeps_what_is_done(
         server.server.reset()
         rest = evaluate(tmp_path, "run", interviews, "--out", "run", "--resume", settings=settings)
         asked = [request.task for request in server.requests]
-    assert "--resume" in err.decode()
+    assert "stopped; 0 of 3 units have finished and are kept: go on with --resume" in err.decode()
     assert (rest.code, asked) == (0, ["meta_review"] * 3)
 
 
@@ -576,7 +585,8 @@ def test_runs_judged_by_one_call_and_by_four_are_compared(tmp_path: Path, interv
     done = evaluate(tmp_path, "compare", "four", "one")
     assert done.code == 0, done.err
     assert "settings.judge.calls: four → one" in done.out
-    assert "Model calls a unit: 9.0 and 6.0" in done.out
+    assert "First: 9.0 model calls a unit; replies rejected 0 of 27" in done.out
+    assert "Second: 6.0 model calls a unit; replies rejected 0 of 18" in done.out
     units = lines(tmp_path / "one/predictions.jsonl")
     assert {unit["status"] for unit in units} == {"complete"}
     again = evaluate(tmp_path, "run", interviews, "--out", "one", "--resume")
@@ -635,8 +645,18 @@ def test_each_of_several_runs_is_compared_and_named(tmp_path: Path) -> None:
         evaluate(tmp_path, "run", dataset, "--out", "served", settings=served(server.url))
     done = evaluate(tmp_path, "compare", "first", "again", "served")
     assert done.code == 0
-    prompts = json.loads(evaluate(tmp_path, "compare", "first", "served", "--json").out)
+    assert "no interval: identical in" in done.out
+    assert "Units that changed most" in done.out
+    prompts = json.loads(
+        evaluate(tmp_path, "compare", "first", "served", "--worst", "1", "--json").out
+    )
     (compared,) = prompts["comparisons"]
+    changes = compared["unit_changes"]
+    assert len(changes["most_changed"]) == 1
+    assert changes["better"] + changes["worse"] + changes["equal"] == compared["units"]["shared"]
+    worst = json.loads(evaluate(tmp_path, "metrics", "first", "--json").out)["worst_units"]
+    assert worst["units"] == sorted(worst["units"], key=lambda one: -one["points_off"])
+    assert worst["units"][0]["unit_id"] in evaluate(tmp_path, "metrics", "first").out
     second = compared["second"]
     assert (second["folder"], second["model"], second["mode"]) == (
         *("served", "ollama:fake", "zero_shot"),

@@ -381,6 +381,33 @@ def test_documented_example_runs_as_shown(tmp_path: Path) -> None:
     assert [one["unit_id"] for one in records((folder / "failures.jsonl").read_bytes())] == ["u4"]
 
 
+@pytest.mark.parametrize(("site", "warnings"), [("north", {}), ("south", {"protected_name": 1})])
+def test_closed_schema_does_not_refuse_a_protected_name_of_the_context(
+    tmp_path: Path, site: str, warnings: dict[str, int]
+) -> None:
+    shutil.copytree(EXAMPLES / "two_steps", tmp_path, dirs_exist_ok=True)
+    schema = json.loads((tmp_path / "rate.json").read_text("utf-8"))
+    (tmp_path / "rate.json").write_text(
+        json.dumps(schema | {"additionalProperties": False}), "utf-8"
+    )
+    pipeline = (tmp_path / "pipeline.yaml").read_text("utf-8")
+    protected = pipeline.replace("  rate: none", "  rate: {protected: [site]}")
+    (tmp_path / "pipeline.yaml").write_text(
+        protected.replace("most_words]", "most_words, site]"), "utf-8"
+    )
+    units = [
+        {"unit_id": one, "excerpt": "x", "most_words": 8, "site": "north"} for one in ("a", "b")
+    ]
+    (tmp_path / "context.jsonl").write_text(lines(*units), "utf-8")
+    answers = [{"unit_id": "a", "score": 3, "site": site}, {"unit_id": "b", "score": 3, "other": 1}]
+    (tmp_path / "rate.jsonl").write_text(lines(*answers), "utf-8")
+    outputs = ["--summary", "s.json", "--context", "context.jsonl"]
+    done = validate(tmp_path, "rate.jsonl", *outputs, step="rate")
+    assert records(done.out) == [{"unit_id": "a", "score": 3}]
+    assert [one["unit_id"] for one in records(done.err)] == ["b"]
+    assert json.loads((tmp_path / "s.json").read_bytes())["warnings"] == warnings
+
+
 @pytest.fixture
 def two_steps(tmp_path: Path) -> Path:
     """The documented pipeline of two steps."""
@@ -452,7 +479,7 @@ class TestSchemaAlone:
 
     def test_needs_neither_pipeline_nor_ids_and_ends_with_a_table(self, tmp_path: Path) -> None:
         (tmp_path / "answers.jsonl").write_text(self.DATA, "utf-8")
-        done = self.validate(tmp_path, "answers.jsonl")
+        done = self.validate(tmp_path, "answers.jsonl", "--failures", "f.jsonl")
         assert done.code == 1
         assert done.out == '{"score":2}\n'
         assert "schema: 5 requested = 1 valid + 4 failed + 0 pending" in done.err
@@ -466,6 +493,10 @@ class TestSchemaAlone:
             ["schema_validation", "(unknown)", "schema_additionalProperties", "1", "3"],
         ]
         assert "her name" not in done.err
+
+    def test_failures_go_to_standard_error_unless_a_file_is_named(self, tmp_path: Path) -> None:
+        done = self.validate(tmp_path, "--stdin", stdin=self.DATA.encode())
+        assert [one["line"] for one in records(done.err)] == [2, 3, 4, 5]
 
     def test_reads_standard_input_and_writes_failures_where_asked(self, tmp_path: Path) -> None:
         outputs = ["--failures", "f.jsonl", "--summary", "s.json"]

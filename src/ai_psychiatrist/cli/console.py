@@ -5,7 +5,7 @@ import json
 import os
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final, NoReturn, TextIO
@@ -142,12 +142,15 @@ def status_of(done: int, wanted: int) -> ExitCode:
 
 
 @contextmanager
-def ending_on_stop(*words: str) -> Iterator[None]:
-    """End the command when it is stopped by Ctrl-C, and say what becomes of what was done."""
+def ending_on_stop(*words: str, tell: Callable[[], str] | None = None) -> Iterator[None]:
+    """End the command when it is stopped by Ctrl-C, and say what becomes of what was done.
+
+    `tell`: says it where it depends on what was done.
+    """
     try:
         yield
     except KeyboardInterrupt:
-        say(*words)
+        say(*words, *([] if tell is None else [tell()]))
         raise typer.Exit(ExitCode.STOPPED) from None
 
 

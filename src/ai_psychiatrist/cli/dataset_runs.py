@@ -1,6 +1,7 @@
 """Runs over a dataset as the command line asks for them: planned, made, and said where they are."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,6 +25,7 @@ from ai_psychiatrist.cli.console import (
 from ai_psychiatrist.cli.progress import unit_progress
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.assessment import ScoringOptions
+from ai_psychiatrist.domain.failures import FailureCategory, FailureStage
 from ai_psychiatrist.evaluation.datasets.dataset import Cost, Dataset
 from ai_psychiatrist.evaluation.pricing.plan import (
     ASSUMED,
@@ -34,8 +36,9 @@ from ai_psychiatrist.evaluation.pricing.plan import (
 )
 from ai_psychiatrist.evaluation.pricing.prices import usd_number
 from ai_psychiatrist.evaluation.reading_list import to_read_in_words
-from ai_psychiatrist.evaluation.report.wording import NO_PRICE, money
+from ai_psychiatrist.evaluation.report.wording import NO_PRICE, money, of
 from ai_psychiatrist.evaluation.runs.cost_file import RunCost
+from ai_psychiatrist.evaluation.runs.results import RunFailures
 from ai_psychiatrist.evaluation.runs.run import RunState, RunTally
 from ai_psychiatrist.evaluation.runs.run_folder import RunFolder
 from ai_psychiatrist.evaluation.runs.shards import Shard
@@ -250,8 +253,9 @@ def conclude(state: RunState) -> ExitCode:
 
 def _lines(state: RunState) -> Iterator[str]:
     """Yield counts, and of units the ids of those alone that a person has to read."""
-    account, carried = state.counts, state.carried
-    with_failures = f" ({carried.units} of these carry failures)" if carried.units else ""
+    account, found = state.counts, state.failures
+    carrying = found.complete_units
+    with_failures = f" ({carrying} of these carry failures)" if carrying else ""
     yield (
         f"{account.valid} of {account.requested} units complete{with_failures}, "
         f"{account.failed} failed, {account.pending} to do; "
@@ -266,8 +270,7 @@ def _lines(state: RunState) -> Iterator[str]:
         )
     if state.waiting_calls:
         yield f"{state.waiting_calls} calls wait for their batch, which may take a day"
-    yield from (f"  complete with {kind}: {count}" for kind, count in carried.kinds.most_common())
-    yield from (f"  failed at {stage}: {count}" for stage, count in account.by_stage.items())
+    yield from _failure_lines(account.by_stage, found)
     if "provider" in account.by_stage:
         yield "For a closer look: ai-psychiatrist doctor"
     if state.cost is not None:
@@ -285,6 +288,19 @@ def _lines(state: RunState) -> Iterator[str]:
         lost = sum(state.not_read.values())
         yield f"not read and no units: {lost} files or lines ({kinds}); {_CHECK_SAYS}"
     yield plain(to_read_in_words(state.readings))
+
+
+def _failure_lines(by_stage: Mapping[str, int], found: RunFailures) -> Iterator[str]:
+    yield from (f"  complete with {kind}: {count}" for kind, count in found.kinds.most_common())
+    stages = Counter(by_stage)
+    # The stage of these is `pipeline_internal`, which reads as an error of the program.
+    stages[FailureStage.PIPELINE_INTERNAL] -= found.unreadable
+    if found.unreadable:
+        yield f"  failed, {FailureCategory.TRANSCRIPT_UNREADABLE}: {found.unreadable}"
+    yield from (f"  failed at {stage}: {count}" for stage, count in stages.items() if count > 0)
+    for name, outcome in (("rejected replies", "rejected"), ("failed calls", "failed")):
+        if found.calls[outcome]:
+            yield f"  {name}: {of(found.calls[outcome], found.calls.total())}"
 
 
 def _cost_lines(cost: RunCost) -> Iterator[str]:

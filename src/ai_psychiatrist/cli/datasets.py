@@ -20,7 +20,8 @@ from ai_psychiatrist.cli.dataset_options import (
 from ai_psychiatrist.cli.options import JsonOption, with_option_groups
 from ai_psychiatrist.cli.progress import step_progress
 from ai_psychiatrist.cli.settings import quiet, read_settings
-from ai_psychiatrist.evaluation.datasets.dataset import DataIssue, Dataset, IssueCode
+from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.evaluation.datasets.dataset import DataIssue, Dataset, IssueCode, LabelFile
 from ai_psychiatrist.evaluation.datasets.names import split_name
 from ai_psychiatrist.evaluation.datasets.selection import Selection
 from ai_psychiatrist.evaluation.datasets.splits import drawn_splits, write_splits
@@ -150,6 +151,16 @@ def _document(dataset: Dataset) -> dict[str, object]:
         "kind": dataset.kind,
         "digest": dataset.digest,
         "labels_digest": dataset.labels_digest or None,
+        "label_files": [
+            {
+                "file": one.name,
+                "columns": {
+                    meaning: _shown(column.strip()) for meaning, column in one.columns.items()
+                },
+                "kept": [_shown(column.strip()) for column in one.kept],
+            }
+            for one in dataset.label_files
+        ],
         "speakers": dataset.speakers,
         "not_read": dataset.not_read,
         "units": len(dataset.units),
@@ -200,6 +211,8 @@ def _print_table(dataset: Dataset) -> None:
     for name, value in lines.items():
         if value:
             typer.echo(f"{name:<8}{_printable(value)}")
+    for file in dataset.label_files:
+        typer.echo(f"{'from':<8}{_printable(file.name)}: {_columns(file)}")
     if not dataset.issues:
         typer.echo("nothing odd")
         return
@@ -220,6 +233,20 @@ def _print_table(dataset: Dataset) -> None:
     console_of(_PIPE_WIDTH).print(table)
     for line in (*_hint_lines(dataset), *_label_lines(dataset.issues)):
         typer.echo(line)
+
+
+def _columns(file: LabelFile) -> str:
+    """Return which columns of a label file are the identifier, items, total and groups."""
+    columns = {meaning: _shown(name.strip()) for meaning, name in file.columns.items()}
+    items = [columns.pop(item) for item in Item if item in columns]
+    named = [f"{meaning.replace('_', ' ')} {name}" for meaning, name in columns.items()]
+    groups = ", ".join(_shown(name.strip()) for name in file.kept)
+    told = [
+        *named,
+        f"items {', '.join(items)}" if items else "",
+        f"groups {groups}" if groups else "",
+    ]
+    return "; ".join(filter(None, told))
 
 
 def _hint_lines(dataset: Dataset) -> Iterator[str]:

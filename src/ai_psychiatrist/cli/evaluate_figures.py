@@ -38,7 +38,7 @@ from ai_psychiatrist.evaluation.measuring import (
     report_run,
     require_extra,
 )
-from ai_psychiatrist.evaluation.metrics.run_metrics import Part, Scale
+from ai_psychiatrist.evaluation.metrics.run_metrics import MOST_UNITS, Part, Scale
 from ai_psychiatrist.evaluation.reading_list import to_read_in_words
 from ai_psychiatrist.evaluation.repeats import RepeatedRun, Spread, repeated_runs
 from ai_psychiatrist.evaluation.report.wording import amount, span
@@ -112,6 +112,15 @@ OtherRuns = Annotated[
         "--compare", metavar="RUN2", help="Show the differences of another run; can be repeated."
     ),
 ]
+WorstOption = Annotated[
+    int,
+    typer.Option(
+        "--worst",
+        metavar="N",
+        min=0,
+        help="List the N units with the largest errors, or that changed most.",
+    ),
+]
 LabelsOption = Annotated[
     Path | None,
     typer.Option(
@@ -149,6 +158,7 @@ def metrics(
     labelled: LabelledOption = False,
     labels: LabelsOption = None,
     scores: LabelFlags,
+    worst: WorstOption = MOST_UNITS,
     as_json: JsonOption = False,
     list_all: Annotated[  # noqa: ARG001  read before the others, by its callback
         bool,
@@ -167,7 +177,7 @@ def metrics(
     """
     brought_up_to_date(run, *(compare or ()))
     selection, given = Selection(split=split, has_items=labelled), _given(labels, scores)
-    measured = measure_run(run, compare or (), selection, by=by, given=given)
+    measured = measure_run(run, compare or (), selection, by=by, given=given, most_units=worst)
     if as_json:
         print_json(measured.as_json())
         say(plain(to_read_in_words(measured.provenance.readings)))
@@ -189,6 +199,7 @@ def compare(
         list[Path] | None, typer.Argument(metavar="[RUN2...]", help="The other runs.")
     ] = None,
     *,
+    worst: WorstOption = MOST_UNITS,
     as_json: JsonOption = False,
 ) -> None:
     """Show how runs over the same interviews differ from the first of them.
@@ -202,7 +213,7 @@ def compare(
         document = {"groups": [group.as_json() for group in groups]}
         print_json(document) if as_json else _print_repeats(groups)
         return
-    comparisons = compare_runs(run, others)
+    comparisons = compare_runs(run, others, worst)
     if as_json:
         print_json({"comparisons": [compared.as_json() for compared in comparisons]})
     else:
@@ -249,11 +260,23 @@ def report(
     ] = None,
     labels: LabelsOption = None,
     scores: LabelFlags,
+    worst: WorstOption = MOST_UNITS,
+    no_units: Annotated[
+        bool, typer.Option("--no-units", help="List no unit: for a report that is shared.")
+    ] = False,
 ) -> None:
     """Write one HTML file about a run that opens in any browser, without a network."""
     brought_up_to_date(run, *(compare or ()))
     given = _given(labels, scores)
-    written = report_run(run, compare or (), out, by=by, given=given)
+    written = report_run(
+        run,
+        compare or (),
+        out,
+        by=by,
+        given=given,
+        most_units=worst,
+        names_units=not no_units,
+    )
     typer.echo(str(written.path))
     say(plain(to_read_in_words(written.readings)))
 
@@ -347,8 +370,15 @@ def _fit_lines(found: "CalibrationReport", out: Path | None) -> Iterator[str]:
         by_score = (f"{score} in {share:.0%}" for score, share in held if share is not None)
         yield f"  Of true scores apart they held {', '.join(by_score)}"
     yield "They hold only for interviews like these: other people, other sets."
+    worse = [
+        f"{name.replace('_', ' ')} ({found.raw[name]:.3f} without it, {value:.3f} with it)"
+        for name, value in after.items()
+        if value > found.raw[name]
+    ]
+    if worse:
+        yield f"Warning: on these interviews the fit is worse than none: {', '.join(worse)}"
     if out is not None:
-        yield f"{out}; use it with BELIEF_FIT={out}"
+        yield f"{out}; {'not advised: ' if worse else 'use it with '}BELIEF_FIT={out}"
 
 
 def _named(figures: Mapping[str, float]) -> str:

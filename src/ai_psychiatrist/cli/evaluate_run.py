@@ -109,7 +109,6 @@ Exit status as of run. The same command continues it, without --resume.
 """
 
 
-_KEPT = "stopped; what has finished is stored: continue with --resume"
 ConcurrencyOption: TypeAlias = Annotated[
     int, typer.Option(min=1, help="Units assessed at the same time.")
 ]
@@ -263,7 +262,17 @@ def run(
     model: ModelOption = None,
 ) -> None:
     """Assess every unit of a dataset; can be stopped at any time and resumed."""
-    with ending_on_stop(_KEPT):
+    with ending_on_stop(tell=partial(_stopped, out)):
+        require(
+            resume or not accept_changed,
+            "--accept-changed is for --resume: a new run has nothing that could differ",
+            field="--accept-changed",
+        )
+        require(
+            resume or not retry_failed,
+            "--retry-failed is for --resume: a new run has no failed units",
+            field="--retry-failed",
+        )
         settings = quiet(read_settings(model))
         # What costs nothing to see is said first: reading a dataset may take a while.
         options = cost.options(concurrency, max_failures, retries_failed=retry_failed)
@@ -299,6 +308,20 @@ def run(
         raise typer.Exit(code)
 
 
+def _stopped(out: Path | None) -> str:
+    """Return how many units of a run, or of all in its folder, have finished when it is stopped."""
+    folder = RunFolder(out or Path())
+    every = [folder] if folder.run.is_file() else folder.inside()
+    runs = [run for run in every if run.predictions.is_file()]
+    if out is None or not runs:
+        return "stopped; what has finished is kept: go on with --resume"
+    done, asked = (
+        sum(path.read_bytes().count(b"\n") for path in paths)
+        for paths in ([run.predictions for run in runs], [run.units for run in runs])
+    )
+    return f"stopped; {done} of {asked} units have finished and are kept: go on with --resume"
+
+
 @run_app.command(epilog=REPLICATE_EXAMPLES)
 @with_option_groups
 def replicate(
@@ -314,7 +337,7 @@ def replicate(
 
     Continues where it was stopped. The other 58 and 43 are for choosing prompts and models.
     """
-    with ending_on_stop(_KEPT), TemporaryDirectory() as unwritten:
+    with ending_on_stop(tell=partial(_stopped, out / "run")), TemporaryDirectory() as unwritten:
         settings = quiet(read_settings(model))
         options = cost.options(concurrency)
         splits = Path(unwritten) if cost.plan else out / "splits"

@@ -22,6 +22,7 @@ from ai_psychiatrist.domain.interview_items import (
 )
 from ai_psychiatrist.domain.phq8 import MAX_TOTAL_SCORE, Severity
 from ai_psychiatrist.domain.risk import ReadingStatus, RiskSource
+from ai_psychiatrist.results.wording import unknown_items_words
 
 
 def print_question(out: Console, question: Question, *, with_hint: bool) -> None:
@@ -134,7 +135,7 @@ def _total(total: TotalResult) -> str:
     span = " to ".join(dict.fromkeys(Severity(bound).label for bound in bounds))
     return (
         f"Total: between {total.total_score_min} and {total.total_score_max} of {MAX_TOTAL_SCORE} "
-        f"({total.na_count} items unknown), {span}"
+        f"({unknown_items_words(total.na_count)}), {span}"
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Console, RenderableType
 from rich.constrain import Constrain
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from ai_psychiatrist.cli.console import console_of, numbers, plain, table_of
@@ -21,10 +21,19 @@ from ai_psychiatrist.evaluation.report.figure_rows import (
 )
 from ai_psychiatrist.evaluation.report.groups import evidence_of, headline_of, items_of
 from ai_psychiatrist.evaluation.report.sentences import (
+    calls_in_words,
     cost_in_words,
     failure_in_words,
     failures_in_words,
     reading_of,
+)
+from ai_psychiatrist.evaluation.report.unit_rows import (
+    CHANGE_COLUMNS,
+    ERROR_COLUMNS,
+    change_row,
+    changes_note,
+    error_row,
+    errors_note,
 )
 from ai_psychiatrist.evaluation.report.wording import amount
 from ai_psychiatrist.evaluation.report.write import MOST_ROWS
@@ -40,6 +49,9 @@ def print_metrics(measured: Measured, console: Console | None = None) -> None:
     for paragraph in reading_of(metrics, groups, measured.provenance):
         _print(out, _paragraph(paragraph), "")
     _print(out, _figures((*groups, *items_of(metrics), *evidence_of(metrics))), *_account(metrics))
+    if measured.worst is not None and measured.worst.units:
+        rows = map(error_row, measured.worst.units)
+        _print(out, *_units("Largest errors", errors_note(measured.worst), ERROR_COLUMNS, rows))
     if measured.subgroups is not None:
         _print(out, *_groups(group_tables(measured.subgroups)))
     print_differences(measured.comparisons, out)
@@ -68,9 +80,11 @@ def _differences(compared: ComparedRuns) -> Iterator[RenderableType]:
     names = {"first": plain(str(compared.first)), "second": plain(str(compared.second))}
     found = differences_of(compared.found, **names)
     yield from ("", _paragraph(found.note), "", _difference_table(found.rows))
-    calls = compared.found.differences.get(("cost", "calls_per_unit"))
-    if calls is not None and calls.first is not None and calls.second is not None:
-        yield from ("", Text(f"Model calls a unit: {calls.first:.1f} and {calls.second:.1f}"))
+    changes = compared.found.unit_changes
+    if compared.found.units["shared_labelled"]:
+        rows = map(change_row, changes.most_changed)
+        yield from _units("Units that changed most", changes_note(changes), CHANGE_COLUMNS, rows)
+    yield from ("", Text(calls_in_words(compared.found)))
     if compared.made_otherwise:
         yield Text("Made otherwise:")
     for name, (first, second) in compared.made_otherwise.items():
@@ -101,6 +115,20 @@ def _difference_table(rows: Iterable[DifferenceRow]) -> Table:
         ([_name(row), *row.both, *_cells(row), row.verdict] for row in rows),
         header_style="dim",
     )
+
+
+def _units(
+    title: str, note: str, columns: Iterable[str], rows: Iterable[Sequence[str]]
+) -> Iterator[RenderableType]:
+    """Yield units as a table."""
+    headings = [
+        Column(name.removeprefix("#"), justify="right" if name.startswith("#") else "left")
+        for name in columns
+    ]
+    yield from ("", Text(title, style="bold"), _paragraph(note))
+    cells = [[Text(plain(cell)) for cell in row] for row in rows]
+    if cells:
+        yield table_of(headings, cells, header_style="dim")
 
 
 def _name(row: FigureRow, indent: str = "") -> Text:

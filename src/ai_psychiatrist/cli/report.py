@@ -38,6 +38,7 @@ from ai_psychiatrist.results.wording import (
     read_first_words,
     sentence_parts,
     signal_groups,
+    unknown_items_words,
     unknown_words,
 )
 
@@ -94,7 +95,7 @@ def _heading(result: Assessment) -> Iterator[str | Text]:
     else:
         yield (
             f"Total: between {scores.total_score_min} and {scores.total_score_max} of 24 "
-            f"({scores.na_count} items unknown), {band}"
+            f"({unknown_items_words(scores.na_count)}), {band}"
         )
     if believed := believed_total(result):
         yield Text(believed, style="dim")

@@ -1,6 +1,5 @@
 """The commands that check answers of a step, and the files that say how."""
 
-import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
@@ -29,7 +28,7 @@ from ai_psychiatrist.validation.reply.limits import ParseLimits
 _EXAMPLES: Final = """
 Examples:
 
-  ai-psychiatrist validate --schema schema.json answers.jsonl > valid.jsonl
+  ai-psychiatrist validate --schema schema.json answers.jsonl --failures f.jsonl > valid.jsonl
 
   ai-psychiatrist validate --config pipeline.yaml --step score answers.jsonl > valid.jsonl
 
@@ -90,7 +89,11 @@ def validate(
         Path | None, typer.Option("--valid", help="Valid units; else standard output.")
     ] = None,
     failures: Annotated[
-        Path | None, typer.Option("--failures", help="Failure records; else standard error.")
+        Path | None,
+        typer.Option(
+            "--failures",
+            help="Failure records, and counts on standard error; else the records there.",
+        ),
     ] = None,
     coercions: Annotated[
         Path | None, typer.Option("--coercions", help="One line for each coerced value.")
@@ -123,8 +126,7 @@ def validate(
     """
     places = {
         "--valid": None if valid == STANDARD else valid,
-        # A person reads standard error, where a schema alone is checked: no record goes there.
-        "--failures": failures or (None if config else Path(os.devnull)),
+        "--failures": failures,
         "--coercions": coercions,
         "--summary": summary,
         "--next": following,
@@ -200,7 +202,7 @@ def validate(
                 account.write(orjson.dumps(asdict(found), option=orjson.OPT_INDENT_2))
             outputs.valid.flush()
             outputs.failures.flush()
-    if config is None or failures is not None:
+    if failures is not None:
         say(*(f"warning: {warning}" for warning in validator.warnings), *_account(found))
     raise typer.Exit(ExitCode.COMPLETE if found.is_all_valid else ExitCode.PARTIAL)
 

@@ -13,7 +13,7 @@ from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.datasets.given_labels import GivenLabels, read_given_labels
 from ai_psychiatrist.evaluation.datasets.options import LabelOptions
 from ai_psychiatrist.evaluation.datasets.selection import Selection, units_of_split
-from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
+from ai_psychiatrist.evaluation.metrics.run_metrics import MOST_UNITS, RunMetrics
 from ai_psychiatrist.evaluation.reading_list import ReadingList
 from ai_psychiatrist.evaluation.report.provenance import Provenance
 from ai_psychiatrist.evaluation.runs.cost_file import read_cost
@@ -37,6 +37,7 @@ from ai_psychiatrist.infrastructure.private_files import write_whole, writing_to
 if TYPE_CHECKING:
     from ai_psychiatrist.evaluation.metrics.compute import RunComparison
     from ai_psychiatrist.evaluation.metrics.subgroups import Subgroups
+    from ai_psychiatrist.evaluation.metrics.unit_errors import LargestErrors
     from ai_psychiatrist.evaluation.scores.predicted_units import PredictedUnits
 from types import MappingProxyType
 from typing import Final
@@ -112,6 +113,8 @@ class Measured:
     labels: GivenLabels | None = None
     """Those that were given; `None` for those that the run keeps."""
 
+    worst: "LargestErrors | None" = None
+    """The units that are furthest from their labels; `None` without labels."""
     unfinished: str = ""
     """How many units have no prediction yet, and which command goes on; empty when all have."""
 
@@ -123,6 +126,7 @@ class Measured:
             "metrics": self.metrics.as_json(),
             "comparisons": compared,
             "readings": to_jsonable_python(self.provenance.readings),
+            **({} if self.worst is None else {"worst_units": to_jsonable_python(self.worst)}),
             **by_group,
             **({} if self.labels is None else {"labels": self.labels.as_json()}),
         }
@@ -135,25 +139,29 @@ def measure_run(
     *,
     by: str | None = None,
     given: FileOfLabels | None = None,
+    most_units: int = MOST_UNITS,
 ) -> Measured:
     """Compute the metrics of a run and write them to its `metrics.json`.
 
     Of a selection of the units they are not written, nor with labels that are `given` in the place
     of those that the run keeps. `by` is a column of the labels, or `split`,
-    by which the figures of groups are computed as well; the file does not have these. Raises
-    `InputError` for a folder that is no run, for damaged files and for a column that is not there,
-    and `ArtifactMismatch` for another run that read other texts or has other labels.
+    by which the figures of groups are computed as well. The file does not have these, nor the
+    units with the largest errors, of which at most `most_units` are listed. Raises `InputError` for
+    a folder that is no run, for damaged files and for a column that is not there, and
+    `ArtifactMismatch` for another run that read other texts or has other labels.
     """
     require_extra()
     # Optional and large: only what measures needs it.
     from ai_psychiatrist.evaluation.metrics.compute import compute_metrics  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.metrics.kinds import beside_labels  # noqa: PLC0415
     from ai_psychiatrist.evaluation.metrics.subgroups import subgroups  # noqa: PLC0415
+    from ai_psychiatrist.evaluation.metrics.unit_errors import largest_errors  # noqa: PLC0415
 
     folder = RunFolder(run)
     _refuse_incomparable(folder, others, given)
     record = folder.require_run()
     files = _read(folder, selection, given)
-    comparisons = [_compared(files, RunFolder(other)) for other in others]
+    comparisons = [_compared(files, RunFolder(other), most_units) for other in others]
     labels, predictions, participants = files.labels, files.predictions, files.participants
     groups = None
     if by is not None:
@@ -179,6 +187,7 @@ def measure_run(
         comparisons=comparisons,
         subgroups=groups,
         labels=files.given,
+        worst=largest_errors(beside_labels(predictions, labels), most_units) if labels else None,
         unfinished=_unfinished(files),
     )
 
@@ -204,13 +213,15 @@ def figures_of_run(folder: RunFolder) -> "RunMetrics":
     )
 
 
-def compare_runs(run: Path, others: Sequence[Path]) -> list[ComparedRuns]:
+def compare_runs(
+    run: Path, others: Sequence[Path], most_units: int = MOST_UNITS
+) -> list[ComparedRuns]:
     """Return how each of other runs differs from one; raises as `measure_run` does."""
     require_extra()
     folder = RunFolder(run)
     _refuse_incomparable(folder, others, None)
     files = _read(folder, WHOLE)
-    return [_compared(files, RunFolder(other)) for other in others]
+    return [_compared(files, RunFolder(other), most_units) for other in others]
 
 
 def _read(folder: RunFolder, selection: Selection, given: FileOfLabels | None = None) -> _RunFiles:
@@ -257,7 +268,7 @@ def _require_predictions(folder: RunFolder) -> None:
         raise InputError(msg, field="RUN")
 
 
-def _compared(first: _RunFiles, other: RunFolder) -> ComparedRuns:
+def _compared(first: _RunFiles, other: RunFolder, most_units: int) -> ComparedRuns:
     from ai_psychiatrist.evaluation.metrics.compute import compare_metrics  # noqa: PLC0415
     from ai_psychiatrist.evaluation.scores.predicted_units import (  # noqa: PLC0415
         read_predicted_units,
@@ -273,6 +284,7 @@ def _compared(first: _RunFiles, other: RunFolder) -> ComparedRuns:
             read_predicted_units(other.predictions, wanted),
             first.labels,
             participants=first.participants,
+            most_units=most_units,
         ),
     )
 
@@ -293,9 +305,14 @@ def report_run(
     *,
     by: str | None = None,
     given: FileOfLabels | None = None,
+    most_units: int = MOST_UNITS,
+    names_units: bool = True,
 ) -> Reported:
-    """Measure a run and write its report; raises as `measure_run` does."""
-    measured = measure_run(run, others, by=by, given=given)
+    """Measure a run and write its report; raises as `measure_run` does.
+
+    `names_units`: whether units are listed by their ids.
+    """
+    measured = measure_run(run, others, by=by, given=given, most_units=most_units)
     from ai_psychiatrist.evaluation.report.figure_rows import (  # noqa: PLC0415
         differences_of,
         group_tables,
@@ -308,10 +325,15 @@ def report_run(
         metrics=measured.metrics,
         provenance=measured.provenance,
         differences=[
-            differences_of(one.found, first=str(one.first), second=str(one.second))
+            (
+                differences_of(one.found, first=str(one.first), second=str(one.second)),
+                one.found.unit_changes,
+            )
             for one in measured.comparisons
         ],
         spent=read_cost(RunFolder(run)),
+        worst=measured.worst,
+        names_units=names_units,
         by_group=None if measured.subgroups is None else group_tables(measured.subgroups),
     )
     return Reported(path=target, readings=measured.provenance.readings)

@@ -1,6 +1,6 @@
 """Which interviews of a run a person has to read for danger: by the ids of their units alone."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -46,25 +46,25 @@ def reading_list(units: Iterable[UnitDanger], *, requested: int) -> ReadingList:
     )
 
 
-def to_read_in_words(found: ReadingList) -> str:
+def to_read_in_words(found: ReadingList, *, names_units: bool = True) -> str:
     """Return the list as one line; it says that there is nothing only where all was read."""
-    return "; ".join(_parts(found)) + "."
+    return "; ".join(_parts(found, _ids if names_units else _no_ids)) + "."
 
 
-def _parts(found: ReadingList) -> Iterator[str]:
+def _parts(found: ReadingList, ids: Callable[[tuple[str, ...]], str]) -> Iterator[str]:
     signs = "affirmed, hypothetical or unclear signs of danger at moderate or above"
     is_whole = not (found.not_examined or found.not_read)
     if found.to_read:
         some = _interviews(found.to_read)
-        yield f"A person has to read {some} with {signs}: {_ids(found.to_read)}"
+        yield f"A person has to read {some} with {signs}{ids(found.to_read)}"
     elif is_whole:
         yield f"No interview has {signs}"
     else:
         yield f"What was read has no {signs}, but not all was read"
     if found.not_examined:
         yield (
-            f"turns of {_interviews(found.not_examined)} were not examined, for a person to read: "
-            f"{_ids(found.not_examined)}"
+            f"turns of {_interviews(found.not_examined)} were not examined, for a person to read"
+            f"{ids(found.not_examined)}"
         )
     if found.not_read:
         yield f"{found.not_read:,} not read for danger at all"
@@ -78,4 +78,8 @@ def _ids(units: tuple[str, ...]) -> str:
     named = ", ".join(units[:MOST_NAMED])
     rest = len(units) - MOST_NAMED
     more = f" and {rest:,} more, which predictions.jsonl in the run's folder has"
-    return f"{named}{more}" if rest > 0 else named
+    return f": {named}{more}" if rest > 0 else f": {named}"
+
+
+def _no_ids(_: tuple[str, ...]) -> str:
+    return ""

@@ -158,7 +158,7 @@ async def evaluated(
         failed=account.failed,
         pending=account.pending,
         failed_at=dict(account.by_stage),
-        carrying_failures=state.carried.units,
+        carrying_failures=state.failures.complete_units,
         model_calls=state.paid_calls,
         unreadable=state.unreadable,
         not_read=dict(state.not_read),

@@ -250,7 +250,12 @@ def _total(scores: PHQ8Assessment) -> str:
     if scores.total_score is not None:
         return f"{scores.total_score} of 24, {scores.severity_label}"
     between = f"between {scores.total_score_min} and {scores.total_score_max} of 24"
-    return f"{between}, {scores.na_count} items unknown"
+    return f"{between}, {unknown_items_words(scores.na_count)}"
+
+
+def unknown_items_words(count: int) -> str:
+    """Return how many items are unknown."""
+    return f"{count} item{'' if count == 1 else 's'} unknown"
 
 
 def _score(result: Assessment, item: ItemAssessment) -> str:

@@ -17,7 +17,7 @@ from ai_psychiatrist.domain.risk import RiskGroup
 from ai_psychiatrist.results.fhir.bundle import bundle_of
 from ai_psychiatrist.results.page.pages import sheet_html
 from ai_psychiatrist.results.tables import item_rows
-from ai_psychiatrist.results.wording import danger_headline, signal_groups
+from ai_psychiatrist.results.wording import danger_headline, signal_groups, unknown_items_words
 
 QUESTION, ANSWER = "How's your appetite?", "The dog gets most of it."
 TEXT = (
@@ -106,6 +106,10 @@ def test_an_unknown_item_says_why(
     shown: Callable[[Assessment], str], appetite: dict[str, Any], model: str, words: str
 ) -> None:
     assert words in shown(result_with(appetite, model=model))
+
+
+def test_one_unknown_item_is_no_plural() -> None:
+    assert [unknown_items_words(count) for count in (1, 2)] == ["1 item unknown", "2 items unknown"]
 
 
 @pytest.mark.parametrize("shown", [on_page, in_terminal])

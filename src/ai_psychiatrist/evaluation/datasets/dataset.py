@@ -274,6 +274,17 @@ class DatasetUnit(Unit):
     """`None` when there are none or they cannot be used."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelFile:
+    """What the columns of a label file were taken for."""
+
+    name: str
+    columns: Mapping[str, str]
+    """`unit_id`, `participant`, an item, `total`, `binary` or `split` → the name of its column."""
+    kept: Sequence[str]
+    """The columns that are kept of each unit: groups."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Dataset:
     """Units in a fixed order, and a way to their texts."""
@@ -286,6 +297,8 @@ class Dataset:
     """SHA-256 over the texts' files in order and the options of their reading; hexadecimal."""
     labels_digest: str = ""
     """SHA-256 over the label files and the options of their reading; "" without labels."""
+    label_files: tuple[LabelFile, ...] = ()
+    """Those with a row that names a unit."""
     reading: str = ""
     """SHA-256 over the options alone that decide on the texts."""
     speakers: SpeakerFilter

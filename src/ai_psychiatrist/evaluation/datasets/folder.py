@@ -113,6 +113,7 @@ def _label_files(files: FolderFiles, names: UnitNames, texts: Texts) -> LabelFil
             read_label_table(content, where=where, unit_id=names.of_label, is_unit=names.is_unit)
         )
     labels = LabelFiles(tables, texts.options.scores, names.files)
+    texts.label_files += [table.file for table in tables if table.rows]
     is_scored = any(table.header.has_scores and table.rows for table in tables)
     texts.issues += [
         # What lists participants next to files of scores need have none.

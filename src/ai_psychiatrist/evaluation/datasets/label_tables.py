@@ -10,7 +10,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.errors import InputError
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.evaluation.datasets.dataset import DataIssue, IssueCode
+from ai_psychiatrist.evaluation.datasets.dataset import DataIssue, IssueCode, LabelFile
 from ai_psychiatrist.evaluation.datasets.label_columns import (
     FILE_ID,
     KNOWN,
@@ -162,6 +162,17 @@ class LabelTable:
     """The columns that are kept of each unit."""
     passed_over: Sequence[LabelRow] = ()
     """Rows that do not count; what a person is may stand on them alone."""
+    places: Mapping[str, int] = field(default_factory=dict)
+    """Identifier, score or split → the place of its column."""
+
+    @property
+    def file(self) -> LabelFile:
+        """What its columns were taken for."""
+        return LabelFile(
+            name=self.where,
+            columns={meaning: self.header.names[at] for meaning, at in self.places.items()},
+            kept=self.traits,
+        )
 
 
 def read_label_table(
@@ -220,7 +231,9 @@ def read_label_table(
         issues.append(DataIssue(where=where, code=code, line=nameless[0], count=len(nameless)))
     issues += _column_issues(header, where)
     traits = [name for name in header.names if _is_trait(name, header, rows)]
-    return LabelTable(where=where, header=header, rows=rows, issues=issues, traits=traits)
+    return LabelTable(
+        where=where, header=header, rows=rows, issues=issues, traits=traits, places=places
+    )
 
 
 def _is_summary(name: str) -> bool:

@@ -19,6 +19,7 @@ CUT_OFF: Final = 10
 """A total from which the binary label is 1. Source: Kroenke et al. 2009, J Affect Disord 114."""
 
 _NONE_HINT: Final = "write `Not at all` where it means that, and NA where there is no answer"
+_LEAST_CODE: Final = 7
 _MOST_CODE: Final = 9_999
 _LEAST_PEOPLE: Final = 5
 """Fewer may all be unwell, or hold a slip of the pen."""
@@ -355,10 +356,13 @@ def unclear_binary(rows: Sequence[Mapping[str, object]]) -> bool:
 
 
 def missing_codes(rows: Iterable[Mapping[str, object]], options: LabelOptions) -> list[int]:
-    """Return the numbers outside of any coding of items that `--missing` may be meant for."""
+    """Return the numbers that `--missing` may be meant for; one just above a scale is an error.
+
+    Codes for no answer are negative or, in scales of one digit, 7 to 9.
+    """
     every = list(rows)
     items = {number for row in every for number in item_numbers(row)}
     totals = {number for row in every for number in numbers_of(row, [TOTAL])}
-    found = {number for number in items if not 0 <= number <= MAX_ITEM_SCORE + 1}
+    found = {number for number in items if not 0 <= number < _LEAST_CODE}
     found |= {number for number in totals if not 0 <= number <= MAX_TOTAL_SCORE + len(Item)}
     return sorted(number for number in found - options.missing if abs(number) <= _MOST_CODE)

@@ -61,6 +61,7 @@ def open_text_table(path: Path, options: ReadingOptions, *, column: str) -> Data
     kept = replace(table, rows=[*rows.values()], issues=(), traits=traits)
     labels = LabelFiles([kept], replace(options.scores, rows={}), rows)
     texts.issues += labels.issues
+    texts.label_files.append(kept.file)
     units = [_unit(row, labels, texts) for row in rows.values()]
     if not any(unit.labels for unit in units):
         texts.issues = [one for one in texts.issues if one.code != IssueCode.LABEL_WITHOUT_SCORES]

@@ -17,6 +17,7 @@ from ai_psychiatrist.evaluation.datasets.dataset import (
     DatasetKind,
     DatasetUnit,
     IssueCode,
+    LabelFile,
     SpeakerFilter,
 )
 from ai_psychiatrist.evaluation.datasets.label_tables import headers_of
@@ -155,6 +156,7 @@ class Texts:
         """`None` for a unit that cannot be read."""
         self.digest = FileDigest()
         self.labels_digest = FileDigest()
+        self.label_files: list[LabelFile] = []
 
     def note(self, where: str, code: IssueCode, line: int | None = None, count: int = 1) -> None:
         """Add an issue."""
@@ -194,6 +196,7 @@ class Texts:
             issues=tuple(self.issues),
             digest=self.digest.whole(reading),
             labels_digest="" if labels.is_empty else labels.whole(self.options.scores.digested()),
+            label_files=tuple(self.label_files),
             reading=FileDigest().whole(reading),
             speakers=self.options.speakers,
             unreadable=frozenset(at for at, source in self.sources.items() if source is None),

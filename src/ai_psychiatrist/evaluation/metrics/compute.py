@@ -17,11 +17,18 @@ from ai_psychiatrist.evaluation.metrics.outcomes import (
     coverage_by_reason,
     drive_section,
     evidence_section,
+    failed_count,
     failure_section,
+    outcome_counts,
     status_counts,
     warning_counts,
 )
-from ai_psychiatrist.evaluation.metrics.run_metrics import SCHEMA_VERSION, Part, RunMetrics
+from ai_psychiatrist.evaluation.metrics.run_metrics import (
+    MOST_UNITS,
+    SCHEMA_VERSION,
+    Part,
+    RunMetrics,
+)
 from ai_psychiatrist.evaluation.metrics.selective import (
     DEFAULT_SIGNAL,
     SIGNALS,
@@ -36,6 +43,7 @@ from ai_psychiatrist.evaluation.metrics.totals import (
     total_section,
 )
 from ai_psychiatrist.evaluation.metrics.tree import Path, Tree, named_measures, resolve
+from ai_psychiatrist.evaluation.metrics.unit_errors import UnitChanges, unit_changes
 from ai_psychiatrist.evaluation.scores.predicted_units import PredictedUnits, predicted_units
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction
 from ai_psychiatrist.statistics.arrays import Array
@@ -146,6 +154,9 @@ def _units(predictions: PredictedUnits, labelled: LabelledUnits) -> dict[str, Tr
     }
 
 
+IDENTICAL: Final = "identical in every unit"
+"""Why a difference has no interval, where both runs have the same numbers in each unit."""
+_SIDES: Final = ("first", "second")
 NOTHING_IN_COMMON: Final = "one of the runs has no score for a labelled item of the shared units"
 
 
@@ -168,6 +179,10 @@ class RunComparison:
     """By the names that lead to the figure in `RunMetrics`."""
     matched_coverage: Part
     """By signal of confidence: errors over as many items as the run that scores fewer has."""
+    calls: Mapping[str, Tree]
+    """Of the first run and of the second: calls, and how many were accepted, rejected or failed."""
+    unit_changes: UnitChanges
+    """Which labelled units both have with other errors."""
 
     def as_json(self) -> dict[str, object]:
         """Return all of it as plain values."""
@@ -186,6 +201,8 @@ class RunComparison:
                 "units": self.units,
                 "differences": tree,
                 "matched_coverage": self.matched_coverage.tree,
+                "calls": self.calls,
+                "unit_changes": self.unit_changes,
             }
         )
         return document
@@ -198,10 +215,12 @@ def compare_metrics(
     *,
     participants: Mapping[str, str] | None = None,
     resamples: int = RESAMPLES,
+    most_units: int = MOST_UNITS,
 ) -> RunComparison:
     """Return second minus first for every figure, and both at the coverage that both reach.
 
-    Both runs are resampled together. Units that only one of them assessed are counted and left out.
+    Both runs are resampled together. Units that only one of them has are counted and left out.
+    `most_units`: how many of those that changed are listed.
     """
     both = predicted_units(first), predicted_units(second)
     shared = sorted({*both[0].unit_ids} & {*both[1].unit_ids})
@@ -222,12 +241,16 @@ def compare_metrics(
             "shared_labelled": len(labelled[0].unit_ids),
             "only_first": len(both[0]) - len(shared),
             "only_second": len(both[1]) - len(shared),
+            "failed_first": failed_count(sides[0].rows),
+            "failed_second": failed_count(sides[1].rows),
         },
         differences={
             **_differences(judged[0], judged[1], over_labelled),
             **_differences(counted[0], counted[1], over_all),
         },
         matched_coverage=Part(resolve(matched, over_labelled)),
+        calls={name: outcome_counts(one) for name, one in zip(_SIDES, both, strict=True)},
+        unit_changes=unit_changes(labelled[0], labelled[1], most_units),
     )
 
 
@@ -246,7 +269,15 @@ def _differences(
             if np.isnan(one.value)
             else f"second run: {of_second[path].undefined}"
         )
-        measure = replace(of_second[path], n=len(bootstrap.owners), undefined=undefined)
+        is_same = one.value == other.value and np.array_equal(
+            of_first[path].statistics, of_second[path].statistics
+        )
+        measure = replace(
+            of_second[path],
+            n=len(bootstrap.owners),
+            undefined=undefined,
+            no_interval=IDENTICAL if is_same else of_second[path].no_interval,
+        )
         found[path] = difference_of(figure_of(measure, other.minus(one)), one, other)
     return found
 
@@ -268,20 +299,34 @@ def _matched(first: LabelledUnits, second: LabelledUnits, signal: str) -> dict[s
     one, other = signal_statistics(first, signal), signal_statistics(second, signal)
     both, width = statistics(one, other), one.shape[1]
 
-    def measure(compute: Callable[[Accepted, Accepted, Array], Array]) -> Measure:
+    is_same = np.array_equal(one, other)
+
+    def measure(
+        compute: Callable[[Accepted, Accepted, Array], Array], *, is_difference: bool = False
+    ) -> Measure:
         def combine(sums: Array) -> Array:
             before, after = accepted_of(sums[:width]), accepted_of(sums[width:])
             return compute(before, after, np.minimum(before.scored, after.scored))
 
         accepted = min(first.items.count, second.items.count)
-        return Measure(statistics=both, combine=combine, n=accepted, undefined=NOTHING_IN_COMMON)
+        return Measure(
+            statistics=both,
+            combine=combine,
+            n=accepted,
+            undefined=NOTHING_IN_COMMON,
+            no_interval=IDENTICAL if is_difference and is_same else None,
+        )
 
     return {
         "coverage": measure(lambda a, _, k: k / a.asked),
         "mae_first": measure(lambda a, _, k: risk_at(a.plain, k)),
         "mae_second": measure(lambda _, b, k: risk_at(b.plain, k)),
-        "mae_difference": measure(lambda a, b, k: risk_at(b.plain, k) - risk_at(a.plain, k)),
+        "mae_difference": measure(
+            lambda a, b, k: risk_at(b.plain, k) - risk_at(a.plain, k), is_difference=True
+        ),
         "aurc_first": measure(lambda a, _, k: aurc(a.plain, k)),
         "aurc_second": measure(lambda _, b, k: aurc(b.plain, k)),
-        "aurc_difference": measure(lambda a, b, k: aurc(b.plain, k) - aurc(a.plain, k)),
+        "aurc_difference": measure(
+            lambda a, b, k: aurc(b.plain, k) - aurc(a.plain, k), is_difference=True
+        ),
     }

@@ -42,6 +42,11 @@ def status_counts(rows: UnitRows) -> dict[str, Tree]:
     return {status.value: int(counts[place]) for place, status in enumerate(STATUSES)}
 
 
+def failed_count(rows: UnitRows) -> int:
+    """Return how many units failed as a whole."""
+    return int((rows["status"] == STATUSES.index(AssessmentStatus.FAILED)).sum())
+
+
 def coverage_by_reason(rows: UnitRows) -> dict[str, Tree]:
     """Return, by item and over all, how many are scored and why the others are not."""
     reasons = rows["reasons"]
@@ -138,14 +143,25 @@ def cost_section(predictions: PredictedUnits) -> dict[str, Tree]:
     }
 
 
-def _account(attempts: _Attempts) -> dict[str, Tree]:
-    every = [sums for _, sums in attempts]
+def outcome_counts(predictions: PredictedUnits) -> dict[str, Tree]:
+    """Return how many calls there were, and how they ended."""
+    return _outcomes(list(predictions.attempts.items()))
+
+
+def _outcomes(attempts: _Attempts) -> dict[str, Tree]:
     outcomes: Counter[str] = Counter()
     for kind, sums in attempts:
         outcomes[kind.outcome] += sums.calls
     return {
-        "calls": sum(one.calls for one in every),
+        "calls": outcomes.total(),
         **{outcome.value: outcomes[outcome.value] for outcome in AttemptOutcome},
+    }
+
+
+def _account(attempts: _Attempts) -> dict[str, Tree]:
+    every = [sums for _, sums in attempts]
+    return {
+        **_outcomes(attempts),
         "plain_path": sum(sums.calls for kind, sums in attempts if kind.path == CallPath.PLAIN),
         "repaired": sum(sums.calls for kind, sums in attempts if kind.repaired),
         "coercions": sum(sums.calls * kind.coercions for kind, sums in attempts),

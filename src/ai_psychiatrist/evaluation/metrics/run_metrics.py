@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from ai_psychiatrist.evaluation.metrics.tree import Tree
 
 SCHEMA_VERSION: Final = 1
+MOST_UNITS: Final = 10
+"""Units that are listed with their errors."""
 SCORED: Final = "scored"
 """Beside the reasons of unknown items, what the others are counted as."""
 

@@ -90,6 +90,8 @@ class Subgroups:
     column: str
     unknown: int
     """Units without a value."""
+    unlabelled: int
+    """Assessed units without a label and a known value, which are in no group."""
     groups: Sequence[Group]
     differences: Sequence[GroupDifference]
     """One of two groups; of more, each against the rest."""
@@ -193,6 +195,7 @@ def subgroups(
     return Subgroups(
         column=name,
         unknown=len(every - {*values}),
+        unlabelled=len({*predictions.unit_ids} - every - {*values}),
         groups=[
             Group(
                 value=value,

@@ -1,13 +1,13 @@
 """A figure as a row: its words, and where its mark lies on the scale (0-100 from the left).
 
-Differences between two runs over the units that both assessed are rows, too: second minus first.
+Differences between two runs over the units that are in both are rows, too: second minus first.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, Generic, TypeVar
 
-from ai_psychiatrist.evaluation.metrics.compute import Difference, RunComparison
+from ai_psychiatrist.evaluation.metrics.compute import IDENTICAL, Difference, RunComparison
 from ai_psychiatrist.evaluation.metrics.kinds import AllItems, AllUnits, Severities, TotalRanges
 from ai_psychiatrist.evaluation.metrics.metric import shown_on
 from ai_psychiatrist.evaluation.metrics.outcomes import EvidenceFound, Outcomes
@@ -15,11 +15,13 @@ from ai_psychiatrist.evaluation.metrics.run_metrics import Better, Part, Scale
 from ai_psychiatrist.evaluation.metrics.selective import RankedItems
 from ai_psychiatrist.evaluation.metrics.subgroups import SHOWN, Group, Subgroups
 from ai_psychiatrist.evaluation.metrics.tree import Path
-from ai_psychiatrist.evaluation.report.wording import amount, grouped, span
+from ai_psychiatrist.evaluation.report.wording import amount, as_shown, grouped, span
 from ai_psychiatrist.statistics.figure import Figure
 
 WIDE: Final = 0.1
 """An interval that spans more than this part of its scale is called wide."""
+_FINER: Final = 1
+"""Further digits of a difference and its sides, which is more precise than its sides are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,18 +33,15 @@ class FigureRow:
     scale: Scale
     note: str = ""
 
-    is_signed = False
-
     @property
     def value(self) -> str | None:
         """The value with its unit, `None` when it is not defined."""
-        value = self.figure.value
-        return None if value is None else amount(value, self.scale, signed=self.is_signed)
+        return None if self.figure.value is None else amount(self.figure.value, self.scale)
 
     @property
     def span(self) -> str | None:
         """The interval, `None` when there is none."""
-        return span(self.figure, self.scale, signed=self.is_signed)
+        return span(self.figure, self.scale)
 
     @property
     def aside(self) -> str:
@@ -104,7 +103,19 @@ class DifferenceRow(FigureRow):
     reach: float
     """What lies at either end."""
 
-    is_signed = True
+    @property
+    def value(self) -> str | None:
+        """The difference of both sides as they are shown, so that a reader can check it."""
+        if self.figure.value is None or None in self.sides:
+            return None
+        first, second = (as_shown(side or 0.0, self.scale, finer=_FINER) for side in self.sides)
+        percent = 100 if self.scale is Scale.SHARE else 1
+        return amount((second - first) / percent, self.scale, signed=True, finer=_FINER)
+
+    @property
+    def span(self) -> str | None:
+        """The interval, `None` when there is none."""
+        return span(self.figure, self.scale, signed=True, finer=_FINER)
 
     def position(self, value: float) -> float:
         """Return where a difference lies."""
@@ -115,14 +126,17 @@ class DifferenceRow(FigureRow):
     @property
     def both(self) -> list[str]:
         """Both sides with their unit."""
-        return ["–" if side is None else amount(side, self.scale) for side in self.sides]
+        return [
+            "–" if side is None else amount(side, self.scale, finer=_FINER) for side in self.sides
+        ]
 
     @property
     def verdict(self) -> str:
-        """What the interval says of the second run."""
+        """What the interval, with its ends as they are shown, says of the second run."""
         if self.figure.interval is None:
-            return "cannot be told"
-        low, high = self.figure.interval
+            is_same = (self.figure.reason or "").endswith(IDENTICAL)
+            return "no difference" if is_same else "cannot be told"
+        low, high = (as_shown(end, self.scale, finer=_FINER) for end in self.figure.interval)
         if low <= 0 <= high:
             return "no difference shown"
         direction = Better.LOWER if high < 0 else Better.HIGHER
@@ -224,15 +238,14 @@ def _matched(found: RunComparison, signal: str) -> DifferenceRow:
 
 
 def _summary(found: RunComparison) -> str:
-    shared, labelled, first, second = (
-        grouped(Part(found.units).count(name))
-        for name in ("shared", "shared_labelled", "only_first", "only_second")
-    )
+    count = Part(found.units).count
     return (
-        f"A difference is second minus first, over the {shared} units that both assessed "
-        f"({labelled} with labels). Left out: {first} only in the first, {second} only in the "
-        "second. Both runs are resampled together, so an interval that holds 0 shows no "
-        "difference; pp are percentage points."
+        f"A difference is second minus first, over the {grouped(count('shared'))} units that are "
+        f"in both runs ({grouped(count('shared_labelled'))} with labels; failed, and so unknown: "
+        f"{grouped(count('failed_first'))} in the first, {grouped(count('failed_second'))} in the "
+        f"second). Left out: {grouped(count('only_first'))} only in the first, "
+        f"{grouped(count('only_second'))} only in the second. Both runs are resampled together, so "
+        "an interval that holds 0 shows no difference; pp are percentage points."
     )
 
 
@@ -253,7 +266,8 @@ def group_tables(found: Subgroups) -> GroupTables:
         column=found.column,
         summary=(
             f"Groups by {found.column!r}: {len(found.groups)}; units without a value: "
-            f"{grouped(found.unknown)}. Participants are resampled within each group. A "
+            f"{grouped(found.unknown)}; in no group, without usable labels: "
+            f"{grouped(found.unlabelled)}. Participants are resampled within each group. A "
             "difference is second minus first; an interval that holds 0 shows no difference."
         ),
         figures=tuple(

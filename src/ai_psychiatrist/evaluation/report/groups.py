@@ -50,6 +50,17 @@ def _headline(metrics: RunMetrics) -> Iterator[RowGroup[FigureRow]]:
         rows_of(metrics.part("selective", "by_signal", signal), RankedItems)
         + rows_of(metrics.part("calibration", "by_signal", signal), Forecast),
     )
+    by_signal = metrics.part("selective", "by_signal")
+    yield RowGroup(
+        "AURC over full coverage, by other signals",
+        tuple(
+            replace(
+                row_of(by_signal.part(other), RankedItems, "charged_aurc"), name=one.name, note=""
+            )
+            for other, one in SIGNALS.items()
+            if other != signal
+        ),
+    )
 
 
 def _screening(figures: Part, kind: type[Classifier]) -> tuple[FigureRow, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ai_psychiatrist.domain.assessment import AssessmentStatus
+from ai_psychiatrist.evaluation.metrics.compute import RunComparison
 from ai_psychiatrist.evaluation.metrics.outcomes import FREQUENT_FAILURES, Outcomes
 from ai_psychiatrist.evaluation.metrics.run_metrics import SCORED, Part, RunMetrics, Scale
 from ai_psychiatrist.evaluation.report.figure_rows import FigureRow, RowGroup, row_of
@@ -217,6 +218,25 @@ def failure_in_words(kind: Part) -> str:
     """Return a kind of failure."""
     code = "" if kind.tree["code"] is None else f" ({in_words(kind.text('code'))})"
     return f"{in_words(kind.text('category'))} in {in_words(kind.text('stage'))}{code}"
+
+
+def calls_in_words(found: RunComparison) -> str:
+    """Return how many calls two runs made for a unit, and how many of them gave nothing."""
+    per_unit = found.differences["cost", "calls_per_unit"]
+    sides = zip(("First", "Second"), (per_unit.first, per_unit.second), strict=True)
+    return "\n".join(
+        _calls(name, mean, Part(found.calls).part(name.lower())) for name, mean in sides
+    )
+
+
+def _calls(name: str, mean: float | None, ends: Part) -> str:
+    calls, rejected, failed = map(ends.count, ("calls", "rejected", "failed"))
+    if not calls:
+        return f"{name}: no model calls"
+    a_unit = "" if mean is None else f" {mean:.1f} model calls a unit;"
+    return (
+        f"{name}:{a_unit} replies rejected {of(rejected, calls)}, calls failed {of(failed, calls)}"
+    )
 
 
 def cost_in_words(metrics: RunMetrics) -> str:

@@ -8,26 +8,31 @@ from ai_psychiatrist.statistics.figure import Figure
 NO_PRICE: Final = "no price known"
 
 
-def number(value: float, scale: Scale, *, signed: bool = False) -> str:
+def as_shown(value: float, scale: Scale, *, finer: int = 0) -> float:
+    """Round a value to the digits that are shown, a share in per cent; `finer`: further digits."""
+    return round(value * (100 if scale is Scale.SHARE else 1), scale.value[2] + finer) + 0.0
+
+
+def number(value: float, scale: Scale, *, signed: bool = False, finer: int = 0) -> str:
     """Write a value, a share in per cent; a true minus sign, and no minus before zero."""
-    _, _, decimals, _ = scale.value
-    rounded = round(value * (100 if scale is Scale.SHARE else 1), decimals) + 0.0
-    sign = "\u2212" if rounded < 0 else "+" if signed and rounded > 0 else ""
-    return f"{sign}{abs(rounded):.{decimals}f}"
+    shown = as_shown(value, scale, finer=finer)
+    sign = "\u2212" if shown < 0 else "+" if signed and shown > 0 else ""
+    return f"{sign}{abs(shown):.{scale.value[2] + finer}f}"
 
 
-def amount(value: float, scale: Scale, *, signed: bool = False) -> str:
+def amount(value: float, scale: Scale, *, signed: bool = False, finer: int = 0) -> str:
     """Write a value with its unit; a difference of shares is one of percentage points."""
     unit = " pp" if signed and scale is Scale.SHARE else scale.value[3]
-    return number(value, scale, signed=signed) + unit.replace(" ", "\u00a0")
+    return number(value, scale, signed=signed, finer=finer) + unit.replace(" ", "\u00a0")
 
 
-def span(figure: Figure, scale: Scale, *, signed: bool = False) -> str | None:
+def span(figure: Figure, scale: Scale, *, signed: bool = False, finer: int = 0) -> str | None:
     """Write the interval of a figure, or `None` when it has none."""
     if figure.interval is None:
         return None
     low, high = figure.interval
-    return f"{number(low, scale, signed=signed)} to {amount(high, scale, signed=signed)}"
+    start = number(low, scale, signed=signed, finer=finer)
+    return f"{start} to {amount(high, scale, signed=signed, finer=finer)}"
 
 
 def grouped(count: float) -> str:

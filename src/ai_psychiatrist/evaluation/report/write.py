@@ -9,6 +9,7 @@ from typing import Final
 
 from ai_psychiatrist.evaluation.metrics.outcomes import FREQUENT_FAILURES
 from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics, Scale
+from ai_psychiatrist.evaluation.metrics.unit_errors import LargestErrors, UnitChanges
 from ai_psychiatrist.evaluation.reading_list import to_read_in_words
 from ai_psychiatrist.evaluation.report import charts
 from ai_psychiatrist.evaluation.report.charts import charts_of, unknown_items_of
@@ -20,6 +21,14 @@ from ai_psychiatrist.evaluation.report.sentences import (
     failure_in_words,
     failures_in_words,
     reading_of,
+)
+from ai_psychiatrist.evaluation.report.unit_rows import (
+    CHANGE_COLUMNS,
+    ERROR_COLUMNS,
+    change_row,
+    changes_note,
+    error_row,
+    errors_note,
 )
 from ai_psychiatrist.evaluation.report.wording import amount, grouped, in_words, money, span
 from ai_psychiatrist.evaluation.runs.cost_file import RunCost
@@ -78,12 +87,15 @@ def write_report(
     *,
     metrics: RunMetrics,
     provenance: Provenance,
-    differences: Sequence[RowGroup[DifferenceRow]] = (),
+    differences: Sequence[tuple[RowGroup[DifferenceRow], UnitChanges]] = (),
+    worst: LargestErrors | None = None,
     spent: RunCost | None = None,
     by_group: GroupTables | None = None,
+    names_units: bool = True,
 ) -> None:
     """Write the report of a run; the same inputs give the same bytes.
 
+    `names_units`: whether units are listed by their ids, those to be read for danger among them.
     The file appears whole or not at all. Raises `InputError` when it cannot be written.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - slow to load
@@ -101,6 +113,10 @@ def write_report(
         "words": in_words,
         "failure_in_words": failure_in_words,
         "codes": _codes,
+        "error_row": error_row,
+        "errors_note": errors_note,
+        "change_row": change_row,
+        "changes_note": changes_note,
         "share": partial(amount, scale=Scale.SHARE),
         "interval": partial(span, scale=Scale.SHARE),
     }
@@ -121,9 +137,13 @@ def write_report(
         evidence=evidence_of(metrics),
         failures=failures_in_words(metrics),
         cost=cost_in_words(metrics),
-        to_read=to_read_in_words(provenance.readings),
+        to_read=to_read_in_words(provenance.readings, names_units=names_units),
         spent=cost_rows(spent),
         differences=differences,
+        worst=worst if names_units and worst is not None and worst.units else None,
+        names_units=names_units,
+        error_columns=ERROR_COLUMNS,
+        change_columns=CHANGE_COLUMNS,
         by_group=by_group,
         most_rows=MOST_ROWS,
         frequent=FREQUENT_FAILURES,

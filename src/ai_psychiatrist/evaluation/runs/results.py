@@ -70,24 +70,36 @@ def write_results(folder: RunFolder, ledger: RunStore) -> int:
 
 
 @dataclass(slots=True)
-class CarriedFailures:
-    """What went wrong in units that are complete all the same."""
+class RunFailures:
+    """What went wrong in the units of a run that have an outcome."""
 
-    units: int = 0
+    complete_units: int = 0
+    """Units that are complete all the same."""
     kinds: Counter[str] = field(default_factory=Counter)
-    """Category → units, the most frequent first when they are listed."""
+    """Category → complete units, the most frequent first when they are listed."""
+    unreadable: int = 0
+    """Units that failed because their transcript cannot be read."""
+    calls: Counter[str] = field(default_factory=Counter)
+    """How each call of a unit ended → calls."""
 
 
-def carried_failures(ledger: RunStore) -> CarriedFailures:
-    """Count the failures of complete units, such as quotes that are in no transcript."""
-    carried = CarriedFailures()
+def run_failures(ledger: RunStore) -> RunFailures:
+    """Count failures and calls, such as quotes that are in no transcript and rejected replies."""
+    found = RunFailures()
     for row in ledger.current(ASSESSMENT_STEP):
-        output = row.record.output if row.is_valid else None
-        failures = output.get("failures") if output is not None else None
-        if isinstance(failures, list) and failures:
-            carried.units += 1
-            carried.kinds.update({str(failure["category"]) for failure in failures})
-    return carried
+        output = row.record.output or {}
+        categories = {str(one["category"]) for one in _listed(output, "failures")}
+        found.calls.update(str(call["outcome"]) for call in _listed(output, "attempts"))
+        found.unreadable += FailureCategory.TRANSCRIPT_UNREADABLE in categories
+        if row.is_valid and categories:
+            found.complete_units += 1
+            found.kinds.update(categories)
+    return found
+
+
+def _listed(output: Mapping[str, object], name: str) -> Iterator[Mapping[str, object]]:
+    found = output.get(name)
+    yield from found if isinstance(found, list) else ()
 
 
 def readings(ledger: RunStore) -> ReadingList:

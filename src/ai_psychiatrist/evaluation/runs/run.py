@@ -19,9 +19,9 @@ from ai_psychiatrist.evaluation.pricing.spending import CallPrices
 from ai_psychiatrist.evaluation.reading_list import ReadingList
 from ai_psychiatrist.evaluation.runs.cost_file import RunCost, read_cost, write_cost
 from ai_psychiatrist.evaluation.runs.results import (
-    CarriedFailures,
-    carried_failures,
+    RunFailures,
     readings,
+    run_failures,
     write_results,
 )
 from ai_psychiatrist.evaluation.runs.run_folder import (
@@ -173,8 +173,8 @@ class RunState:
     """Model calls that were made in this session."""
     counts: StepCounts
     """Of the units as wholes."""
-    carried: CarriedFailures
-    """Of the complete units."""
+    failures: RunFailures
+    """What went wrong in units and calls."""
     unbalanced_steps: tuple[str, ...]
     """Steps of which a unit is in no place, or in two; empty unless something is broken."""
     unreadable: int
@@ -269,7 +269,7 @@ def state_of(folder: RunFolder, ledger: RunStore, served: ServedModels | None = 
         paid_calls=0,
         counts=by_step[ASSESSMENT_STEP],
         cost=read_cost(folder),
-        carried=carried_failures(ledger),
+        failures=run_failures(ledger),
         readings=readings(ledger),
         notes=() if served is None else tuple(served.notes),
         is_served_otherwise=served is not None and bool(served.changed),

@@ -48,17 +48,22 @@ class UnitSurroundings:
 class InjectedFields:
     """The fields of one step's answers that a host adds, knows, or lets no answer override."""
 
-    def __init__(self, known_fields: frozenset[str], *, protected: frozenset[str]) -> None:
-        """`known_fields`: those of an answer that schema or checks name."""
+    def __init__(
+        self, known_fields: frozenset[str], *, protected: frozenset[str], is_closed: bool = False
+    ) -> None:
+        """`known_fields`: those of an answer that schema or checks name; `is_closed`: no others."""
         self.protected = ALWAYS_PROTECTED | protected
+        # What the context has of these counts, so that an answer need not fail for repeating it.
+        self._repeated = protected - known_fields if is_closed else frozenset[str]()
         self._names = SET_ASIDE if RETRY_COUNT in known_fields else SET_ASIDE | {RETRY_COUNT}
         self._injected = tuple(sorted(known_fields & SET_ASIDE))
 
-    def strip(self, value: dict[str, object]) -> dict[str, object]:
+    def strip(self, value: dict[str, object], inputs: Mapping[str, object]) -> dict[str, object]:
         """Return the answer alone; the argument itself when it holds nothing else."""
-        if self._names.isdisjoint(value):
+        names = self._names | (self._repeated & inputs.keys())
+        if names.isdisjoint(value):
             return value
-        return {name: inner for name, inner in value.items() if name not in self._names}
+        return {name: inner for name, inner in value.items() if name not in names}
 
     def restore(self, value: dict[str, object], meta: Mapping[str, object]) -> dict[str, object]:
         """Put back what the schema asks for of a host's fields."""
@@ -74,9 +79,10 @@ class InjectedFields:
         if UNIT_ID in value and UNIT_ID in around.meta and is_other:
             message = "the answer names another unit than the one that was asked, which counts"
             found.append(UnitError(parts=(UNIT_ID,), rule="unit_id_mismatch", message=message))
-        if RETRY_COUNT in value:
-            found += self.overridden({RETRY_COUNT: value[RETRY_COUNT]}, around.inputs)
-        return found
+        taken = {
+            name: value[name] for name in (RETRY_COUNT, *sorted(self._repeated)) if name in value
+        }
+        return found + self.overridden(taken, around.inputs)
 
     def overridden(
         self, answer: Mapping[str, object], inputs: Mapping[str, object]

@@ -70,7 +70,11 @@ class StepValidator:
         self._fields = FieldChecks(block, self._schema)
         self._rules = RuleSet(block.rules) if block.rules else None
         self._names = self._schema.field_names() | _names_of_checks(block) | _expressions_of(step)
-        self._host = InjectedFields(self.known_fields, protected=frozenset(block.protected))
+        self._host = InjectedFields(
+            self.known_fields,
+            protected=frozenset(block.protected),
+            is_closed=isinstance(schema, Mapping) and schema.get("additionalProperties") is False,
+        )
 
     def check_text(
         self,
@@ -111,19 +115,19 @@ class StepValidator:
 
     def structure(self, value: dict[str, object], around: UnitSurroundings) -> Verdict:
         """Return what coercion, schema and fields say about an answer of finite numbers."""
-        own = self._host.strip(value)
+        own = self._host.strip(value, around.inputs)
         warnings = [] if own is value else self._host.clashes(value, around)
         coerced = self._coercer.coerce(self._host.restore(own, around.meta))
         kept = coerced.value
         if not coerced.is_sound:
             # An unwrapped answer can bring fields of a host with it.
             warnings += self._host.clashes(kept, around)
-            kept = self._host.restore(self._host.strip(kept), around.meta)
+            kept = self._host.restore(self._host.strip(kept, around.inputs), around.meta)
         fields = self._fields.check(kept, around.inputs)
         is_sound = coerced.is_sound and not fields.coercions
         schema_errors = () if is_sound else self._schema.errors(fields.value)
         errors = (*schema_errors, *coerced.errors, *fields.errors)
-        answer = self._host.strip(fields.value)
+        answer = self._host.strip(fields.value, around.inputs)
         return Verdict(
             value=answer,
             stage=FailureStage.SCHEMA_VALIDATION if errors else None,

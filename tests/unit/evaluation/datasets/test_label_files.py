@@ -190,6 +190,12 @@ def test_file_is_used_as_meant(tmp_path: Path, name: str, labels: str | bytes) -
             id="missing_codes",
         ),
         pytest.param(
+            f"record_id,{SERIES}\n1,5,1,2,3,0,1,2,1\n",
+            IssueCode.VALUE_OUT_OF_RANGE,
+            None,
+            id="a_slip_of_the_pen_is_no_missing_code",
+        ),
+        pytest.param(
             "record_id,phq8_total\n1,-99\n",
             IssueCode.VALUE_OUT_OF_RANGE,
             "--missing=-99",

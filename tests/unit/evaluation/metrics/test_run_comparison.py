@@ -2,7 +2,9 @@ import json
 
 import pytest
 from tests.unit.evaluation.metrics.built import at, labels, metrics, number, random_run, unit, value
+from tests.unit.evaluation.report.built_report import attempt
 
+from ai_psychiatrist.domain.failures import RejectionCode
 from ai_psychiatrist.evaluation.metrics.compute import compare_metrics
 from ai_psychiatrist.evaluation.metrics.selective import DEFAULT_SIGNAL
 from ai_psychiatrist.evaluation.scores.prediction import failed_prediction
@@ -15,7 +17,9 @@ def test_run_compared_with_itself_differs_nowhere() -> None:
     assert isinstance(mae, dict)
     assert mae["first"] == mae["second"]
     assert (mae["value"], mae["interval"]) == (0, None)
-    assert mae["reason"] == "no interval: the resamples do not differ"
+    assert mae["reason"] == "no interval: identical in every unit"
+    matched = at(found, f"matched_coverage/{DEFAULT_SIGNAL}/mae_difference/reason")
+    assert matched == "no interval: identical in every unit"
 
 
 def test_difference_is_second_minus_first_and_each_side_is_that_of_its_own_report() -> None:
@@ -58,8 +62,35 @@ def test_units_of_one_run_only_are_counted_and_left_out() -> None:
         "shared_labelled": 1,
         "only_first": 1,
         "only_second": 2,
+        "failed_first": 0,
+        "failed_second": 0,
     }
     assert value(found, "differences/items/mae") == 1
+
+
+def test_units_and_calls_of_both_runs_are_told() -> None:
+    """The unit that changed most comes first; a failed one counts as all unknown."""
+    rejected = attempt(code=RejectionCode.NO_JSON)
+    first = [
+        unit("a", [0] * 8),
+        unit("b", [2] * 8, attempts=(attempt(), rejected)),
+        unit("c", [1] * 8),
+        unit("flag", [1] * 8),
+        unit("total", [1] * 8),
+    ]
+    second = [failed_prediction("a"), unit("b", [1] * 8), unit("c", [0, 2, *[1] * 6]), *first[3:]]
+    known = {name: labels([1] * 8) for name in "abc"}
+    known |= {"flag": labels(binary=True), "total": labels(total=9)}
+    found = compare_metrics(first, second, known, resamples=5)
+    changes = found.unit_changes
+    assert (changes.better, changes.worse, changes.equal) == (1, 2, 1)
+    told = [
+        (one.first.unit_id, one.first.points_off, one.second.points_off)
+        for one in changes.most_changed
+    ]
+    assert told == [("a", 8, 24), ("b", 8, 0), ("c", 0, 2)]
+    assert at(found, "units/failed_second") == 1
+    assert at(found, "calls/first") == {"calls": 2, "accepted": 1, "rejected": 1, "failed": 0}
 
 
 def test_difference_says_which_run_lacks_the_figure() -> None:

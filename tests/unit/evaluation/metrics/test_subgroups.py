@@ -121,6 +121,10 @@ def test_units_without_a_value_or_a_score_are_counted() -> None:
     predictions, known = random_run(50, seed=3)
     known = at_sites(known, "a", "b", "", "a", "b")
     assert grouped(predictions, known).unknown == 10
+    without_two = dict(list(known.items())[2:])
+    sizes = grouped(predictions, without_two)
+    assert sizes.unlabelled == 2
+    assert sum(one.units for one in sizes.groups) + sizes.unknown + sizes.unlabelled == 50
     splits = dict.fromkeys(known, "dev") | {"extra 1": "dev", "extra 2": "test"}
     (dev, test) = grouped(predictions[:-3], known, "split", splits=splits).groups
     assert (dev.units, dev.without_scores, dev.left_out) == (50, 3, 1)

@@ -13,6 +13,8 @@ from ai_psychiatrist.domain.failures import (
     RejectionCode,
 )
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
+from ai_psychiatrist.evaluation.metrics.kinds import beside_labels
+from ai_psychiatrist.evaluation.metrics.unit_errors import UnitChanges, largest_errors
 from ai_psychiatrist.evaluation.report.figure_rows import DifferenceRow, RowGroup
 from ai_psychiatrist.evaluation.report.provenance import Provenance
 from ai_psychiatrist.evaluation.report.write import write_report
@@ -64,7 +66,8 @@ def report_text(
     labels: Mapping[str, Labels],
     *,
     record: Mapping[str, object] = RECORD,
-    differences: Sequence[RowGroup[DifferenceRow]] = (),
+    differences: Sequence[tuple[RowGroup[DifferenceRow], UnitChanges]] = (),
+    names_units: bool = True,
 ) -> str:
     """The report of a run."""
     out = folder / "report.html"
@@ -73,5 +76,7 @@ def report_text(
         metrics=metrics(predictions, labels),
         provenance=provenance(predictions, record),
         differences=differences,
+        worst=largest_errors(beside_labels(predictions, labels), 10),
+        names_units=names_units,
     )
     return out.read_text(encoding="utf-8")

@@ -32,14 +32,15 @@ def test_a_difference_of_shares_is_in_percentage_points() -> None:
         name="",
         figure=Figure(value=-0.1, interval=(-0.2, 0.05), n=9),
         scale=Scale.SHARE,
-        sides=(0.5, None),
+        sides=(0.5, 0.4),
         better=Better.HIGHER,
         reach=0.2,
     )
-    assert shown.value == "\u221210\u00a0pp"
-    assert shown.span == "\u221220 to +5\u00a0pp"
+    assert shown.value == "\u221210.0\u00a0pp"
+    assert shown.span == "\u221220.0 to +5.0\u00a0pp"
     assert (shown.dot, shown.whisker) == (25.0, (0.0, 62.5))
-    assert shown.both == ["50\u00a0%", "–"]
+    assert shown.both == ["50.0\u00a0%", "40.0\u00a0%"]
+    assert replace(shown, sides=(0.5, None)).both == ["50.0\u00a0%", "–"]
     assert replace(shown, figure=Figure(value=0.0, n=9), reach=0.0).dot == 50.0
 
 

@@ -9,11 +9,12 @@ from tests.unit.evaluation.report.built_report import TIMED_OUT, provenance
 
 from ai_psychiatrist.evaluation.datasets.dataset import Labels
 from ai_psychiatrist.evaluation.metrics.compute import compare_metrics
-from ai_psychiatrist.evaluation.metrics.run_metrics import RunMetrics
-from ai_psychiatrist.evaluation.report.figure_rows import differences_of
+from ai_psychiatrist.evaluation.metrics.run_metrics import Better, RunMetrics, Scale
+from ai_psychiatrist.evaluation.report.figure_rows import DifferenceRow, differences_of
 from ai_psychiatrist.evaluation.report.groups import headline_of
 from ai_psychiatrist.evaluation.report.sentences import reading_of
 from ai_psychiatrist.evaluation.scores.prediction import UnitPrediction, failed_prediction
+from ai_psychiatrist.statistics.figure import Figure
 
 
 def _reading(found: RunMetrics, **dataset: object) -> str:
@@ -168,7 +169,34 @@ def test_differences_are_judged_by_their_interval_and_direction() -> None:
     assert worse["Mean error, unknown items charged"] == "second is worse"
     assert worse["Quadratic kappa"] == "second is worse"
     assert better["Mean error, unknown items charged"] == "second is better"
-    assert "second is" not in " ".join(same.values())
+    assert same.pop("Balanced accuracy") == "cannot be told"
+    assert {*same.values()} == {"no difference"}
+
+
+@pytest.mark.parametrize(
+    ("interval", "verdict", "shown"),
+    [
+        pytest.param((-0.0284, -0.0021), "second is better", "−0.028 to −0.002", id="apart"),
+        pytest.param((-0.0284, -0.0004), "no difference shown", "−0.028 to 0.000", id="shown_as_0"),
+        pytest.param((-0.0003, -0.0001), "no difference shown", "0.000 to 0.000", id="no_digit"),
+    ],
+)
+def test_verdict_follows_the_interval_as_it_is_shown(
+    interval: tuple[float, float], verdict: str, shown: str
+) -> None:
+    row = _difference(Figure(value=-0.01, interval=interval, n=9), (0.5, 0.49), Scale.ITEM_POINTS)
+    assert (row.verdict, row.span) == (verdict, shown)
+
+
+def test_difference_is_that_of_both_sides_as_they_are_shown() -> None:
+    row = _difference(Figure(value=-0.05304, n=9), (0.63649, 0.58345), Scale.SHARE)
+    assert (row.both, row.value) == (["63.6\u00a0%", "58.3\u00a0%"], "−5.3\u00a0pp")
+
+
+def _difference(figure: Figure, sides: tuple[float, float], scale: Scale) -> DifferenceRow:
+    return DifferenceRow(
+        name="x", figure=figure, scale=scale, sides=sides, better=Better.LOWER, reach=1.0
+    )
 
 
 def _compared(

@@ -213,13 +213,38 @@ def test_another_run_is_shown_beside_this_one(tmp_path: Path) -> None:
     first, known = random_run(12, seed=1)
     second, _ = random_run(11, seed=3)
     found = compare_metrics(first, second, known, resamples=50)
-    others = [differences_of(found, first="one", second=name) for name in ("two", "three")]
+    others = [
+        (differences_of(found, first="one", second=name), found.unit_changes)
+        for name in ("two", "three")
+    ]
     shown = _outline(report_text(tmp_path, first, known, differences=others)).text
     assert "First: one. Second: two." in shown
     assert "First: one. Second: three." in shown
-    assert "over the 11 units that both assessed" in shown
+    assert "over the 11 units that are in both runs" in shown
+    assert "Labelled units with a smaller error in the second: " in shown
     assert "1 only in the first, 0 only in the second" in shown
     assert "Mean error at matched coverage" in shown
+
+
+def test_units_with_the_largest_errors_are_named_with_score_and_label(tmp_path: Path) -> None:
+    predictions = [unit("a", [1] * 8), unit("b", [0, None, *[1] * 6]), unit("c", [1] * 8)]
+    known = {"a": labels([1] * 8), "b": labels([3] + [1] * 7), "c": labels([2] + [1] * 7)}
+    shown = _outline(report_text(tmp_path, predictions, known)).text
+    assert "b66–910Interest or pleasure 0 / 3Low mood" in shown
+    assert "c189Interest or pleasure 1 / 2–" in shown
+
+
+def test_no_unit_is_named_where_the_report_is_shared(tmp_path: Path) -> None:
+    first, known = random_run(12, seed=1)
+    danger = replace(first[0], signs_to_read=1)
+    found = compare_metrics(first, random_run(12, seed=3)[0], known, resamples=50)
+    others = [(differences_of(found, first="one", second="two"), found.unit_changes)]
+    texts = [
+        report_text(tmp_path, [danger, *first[1:]], known, differences=others, names_units=names)
+        for names in (True, False)
+    ]
+    assert [any(one.unit_id in text for one in first) for text in texts] == [True, False]
+    assert "A person has to read 1 interview with affirmed" in texts[1]
 
 
 def test_says_that_it_is_no_medical_device_and_where_it_comes_from(labelled: str) -> None:
