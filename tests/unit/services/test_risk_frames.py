@@ -85,3 +85,16 @@ def test_what_is_not_thought_is_still_denied(frame: str, said: str) -> None:
 def test_only_a_plain_no_denies_what_was_asked(question: str, answer: str) -> None:
     talk = parse_transcript(f"Interviewer: {question}\nParticipant: {answer}\n")
     assert detect_risk(talk).level in _GRAVE
+
+
+@pytest.mark.parametrize(
+    ("answer", "level"),
+    [
+        ("Ten years ago I did, after the divorce. Not now.", RiskLevel.LOW),
+        ("Ten years ago, and sometimes still.", RiskLevel.HIGH),
+        ("Not now.", RiskLevel.HIGH),
+    ],
+)
+def test_not_now_ends_only_what_is_dated_as_distant(answer: str, level: RiskLevel) -> None:
+    asked = "Interviewer: Have you thought of ending your life?"
+    assert detect_risk(parse_transcript(f"{asked}\nParticipant: {answer}\n")).level is level
