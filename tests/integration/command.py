@@ -39,9 +39,9 @@ class Finished:
 
     @property
     def served_lines(self) -> list[dict[str, Any]]:
-        """The log of a server that writes JSON; its only other line tells its address."""
-        told = self.err.splitlines()
-        lines = [json.loads(line) for line in told if not line.startswith("Serving on ")]
+        """The log of a server that writes JSON, without the line that tells its address."""
+        told: list[dict[str, Any]] = [json.loads(line) for line in self.err.splitlines()]
+        lines = [line for line in told if line["event"] != "serving"]
         assert len(lines) == len(told) - 1
         return lines
 

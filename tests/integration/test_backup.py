@@ -150,8 +150,9 @@ def test_a_backup_goes_nowhere_where_something_is(tmp_path: Path, served: Path) 
     assert "has no keys.sqlite" in done(f"records restore {place}", other, code=2).err
     done(f"records restore {tmp_path}/nowhere --with-keys {tmp_path}/keys", other, code=2)
     (other / "state" / "records.key").write_text("00" * 32)
-    told = done(f"records restore {place} --with-keys {tmp_path}/keys", other, code=1)
-    assert "another key" in " ".join(told.out.split())
+    told = done(f"records restore {place} --with-keys {tmp_path}/keys", other, code=2)
+    assert f"{other}/state/records.key" in "".join(told.err.split())
+    assert [path.name for path in (other / "state").iterdir()] == ["records.key"]
 
 
 def cut(path: Path) -> None:

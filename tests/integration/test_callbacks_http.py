@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import jsonschema_rs
 from standardwebhooks import Webhook
 
 from ai_psychiatrist.jobs.webhooks import Webhooks
 from tests.fakes.webhook_receiver import Receiver, receiving
 from tests.integration.running_app import client_of, settings_with
+from tests.integration.test_interface_document import document
 from tests.integration.test_webhooks import Clock, settings_for, stores_in
 from tests.patience import wait_until
 
@@ -29,6 +31,17 @@ def moment_of(written: str) -> datetime:
 
 async def nothing_later(_: Receiver) -> None:
     """Let nothing happen after the server stopped."""
+
+
+def assert_described(event: dict[str, Any]) -> None:
+    """Assert that a webhook is as the OpenAPI document says."""
+    (body,) = document()["webhooks"][event["type"]]["post"]["requestBody"]["content"].values()
+    schema = body["schema"] | {"components": document()["components"]}
+    assert jsonschema_rs.validator_for(schema).is_valid(event), event
+    schemas = document()["components"]["schemas"]
+    described = schemas[body["schema"]["$ref"].rpartition("/")[2]]["properties"]
+    data = schemas[described["data"]["$ref"].rpartition("/")[2]]["properties"]
+    assert (event.keys(), event["data"].keys()) == (described.keys(), data.keys())
 
 
 def told(
@@ -65,7 +78,10 @@ def told(
                 Webhook(SECRET.encode()).verify(call.body, dict(head))
             await later(receiver)
             assert not any(b"canary" in call.body for call in receiver.calls)
-            return [json.loads(call.body) for call in receiver.calls]
+            events = [json.loads(call.body) for call in receiver.calls]
+            for event in events:
+                assert_described(event)
+            return events
 
     return asyncio.run(run())
 
@@ -86,6 +102,7 @@ def test_receiver_is_told_of_a_job(tmp_path: Path) -> None:
     (job,) = jobs
     assert event["type"] == "job.finished"
     assert event["data"]["job_id"] == job["job_id"]
+    assert event["data"]["status"] == job["status"] == "complete"
     for moment in ("created_at", "ended_at"):
         assert moment_of(event["data"][moment]) == moment_of(job[moment])
 

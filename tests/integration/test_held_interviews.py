@@ -82,6 +82,26 @@ def test_receiver_is_told_of_each_hold_without_words(tmp_path: Path) -> None:
         }
 
 
+def test_receiver_is_told_once_that_an_interview_is_over(tmp_path: Path) -> None:
+    over: list[Json] = []
+
+    def ask(client: httpx.Client, receiver: Receiver) -> None:
+        interview = begin(client, callback_url=receiver.url)
+        interview = answered(client, interview, text="canary, I sleep well.")
+        over.append(answered(client, interview, stop=True))
+        client.post(f"/v1/interviews/{interview['interview_id']}/report")
+
+    (event,) = told(tmp_path, ask, 1)
+    assert event["type"] == "interview.finished"
+    assert event["data"].pop("ended_at") == event["timestamp"]
+    assert event["data"] == {
+        "interview_id": over[0]["interview_id"],
+        "protocol": "phq8",
+        "turn": 1,
+        "end_reason": "stopped",
+    }
+
+
 def test_receiver_is_told_at_once_and_not_at_the_next_look(tmp_path: Path) -> None:
     """Each look comes two seconds after the one before, and each try is followed by one."""
 

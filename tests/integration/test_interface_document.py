@@ -105,3 +105,37 @@ def test_every_problem_is_in_the_documentation_with_its_status() -> None:
 def test_every_operation_that_is_not_open_says_which_credential_it_needs() -> None:
     closed = [(path, said) for path, _, said in operations() if not is_open(path)]
     assert [path for path, said in closed if not said.get("security")] == []
+
+
+def test_an_operation_says_which_scopes_it_needs() -> None:
+    paths = document()["paths"]
+
+    def scopes(path: str, method: str) -> set[tuple[str, ...]]:
+        return {
+            tuple(sorted(names))
+            for one in paths[path][method]["security"]
+            for names in one.values()
+        }
+
+    assert scopes("/v1/assessments", "post") == {("assess",)}
+    assert scopes("/v1/assessments/{assessment_id}", "get") == {("read",), ("review",)}
+    assert scopes("/v1/interviews/{interview_id}/reopen", "post") == {("assess", "read")}
+
+
+def test_headers_that_are_read_and_sent_are_described() -> None:
+    paths = document()["paths"]
+    making, job = paths["/v1/assessments"]["post"], paths["/v1/jobs/{job_id}"]["get"]
+
+    def sent(operation: dict[str, Any], status: str) -> set[str]:
+        return set(operation["responses"][status].get("headers", ()))
+
+    assert {"Prefer", "Idempotency-Key"} <= {one["name"] for one in making["parameters"]}
+    assert "if-none-match" in {one["name"].lower() for one in job["parameters"]}
+    assert sent(making, "201") == {"Location"}
+    assert sent(making, "202") == {"Location", "Retry-After"}
+    assert {"ETag", "Retry-After"} == sent(job, "200")
+    assert sent(job, "303") == {"Location"}
+    assert sent(job, "503") == {"Retry-After"}
+    assert job["responses"]["303"]["content"] == job["responses"]["200"]["content"]
+    assert {"405", "408", "415"} <= making["responses"].keys()
+    assert "408" not in job["responses"]

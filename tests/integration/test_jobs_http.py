@@ -15,7 +15,7 @@ import pytest
 
 from ai_psychiatrist.access.keys import KeyRequest
 from ai_psychiatrist.domain.access import Scope
-from tests.fakes.access import Access
+from tests.fakes.access import Access, key_for
 from tests.fakes.faults import fault
 from tests.fakes.model_server import ModelServerThread
 from tests.integration.running_app import (
@@ -360,6 +360,64 @@ def test_a_failure_is_told_as_to_others_and_frees_the_key(tmp_path: Path, name: 
     ids = {one.json()["assessment_id"] for one in (plain, kept, again)}
     assert len(ids) == 3, "the key is free, and each is begun anew"
     assert bare(kept) == bare(plain) == bare(again)
+
+
+def test_a_job_says_what_its_result_lacks(tmp_path: Path) -> None:
+    with (
+        ModelServerThread(fault("status_500", tasks=["meta_review"])) as models,
+        client_of(settings_with(tmp_path, **model_at(models.url))) as client,
+    ):
+        made = client.post(PLACE, json=BODY, headers=WAITING)
+        job_id = made.json()["assessment_id"]
+        job = client.get(f"{JOBS}/{job_id}").json()
+        (listed,) = client.get(JOBS).json()["jobs"]
+    assert made.json()["status"] == job["status"] == listed["status"] == "partial"
+    assert job["state"] == "finished"
+
+
+def test_a_failed_job_says_what_a_request_that_waits_is_told(tmp_path: Path) -> None:
+    with (
+        ModelServerThread(fault("status_500")) as models,
+        client_of(settings_with(tmp_path, **model_at(models.url))) as client,
+    ):
+        told = client.post(PLACE, json=BODY).json()
+        place = begun(client).headers["Location"]
+        wait_until(lambda: client.get(place).json()["state"] == "failed")
+        job = client.get(place).json()
+        refused = client.get(place.replace(JOBS, PLACE)).json()
+    assert job["problem"]["causes"] == told["causes"] != []
+    assert {name: told[name] for name in job["problem"]} == job["problem"]
+    assert job["status"] is None
+    assert place in refused["detail"]
+
+
+def test_danger_of_a_text_is_for_who_sent_it_and_is_else_said_to_be_hidden(tmp_path: Path) -> None:
+    dangerous = {"transcript_text": "Participant: I think about killing myself."}
+    keys = [key_for(tmp_path, Scope.ASSESS, name=name).text for name in ("sender", "other")]
+    settings = settings_with(tmp_path, MODEL_DEFAULT="baseline", AUTH_REQUIRED="true")
+    with RunningApp(settings) as app, client_at(app.url) as mine, client_at(app.url) as its:
+        for client, key in zip((mine, its), keys, strict=True):
+            client.headers["X-API-Key"] = key
+        seen = [mine.post(PLACE, json=dangerous).json()]
+        seen.append(mine.post(PLACE, json=dangerous, headers=WAITING).json())
+        seen.append(begun(mine, dangerous).json())
+        seen += mine.post(BATCHES, json={"requests": [dangerous]}).json()["jobs"]
+        path = f"{JOBS}/{seen[-1]['job_id']}"
+        seen.append(mine.get(path).json())
+        hidden = its.get(path).json()
+    assert {one["danger"] for one in seen} == {"high"}
+    assert not any(one.get("hidden") for one in seen)
+    assert (hidden["danger"], hidden["hidden"]) == (None, ["danger"])
+    assert "danger" in {one["stage"] for one in seen[-1]["stages"]}
+    assert "danger" not in {one["stage"] for one in hidden["stages"]}
+    assert not any("asked_by" in one for one in seen)
+
+
+@pytest.mark.parametrize("key", ["", "two words", "x" * 256])
+def test_a_bad_key_is_named_with_its_form(client: httpx.Client, key: str) -> None:
+    told = client.post(PLACE, json=BODY, headers=keyed(key)).json()
+    assert (told["code"], told["field"]) == ("invalid_request", "idempotency-key")
+    assert told["detail"].startswith("Idempotency-Key has to be 1-255")
 
 
 def test_a_key_of_which_nothing_came_is_free_again(client: httpx.Client) -> None:

@@ -141,10 +141,12 @@ def test_no_caller_can_make_a_label(tmp_path: Path) -> None:
             client.get(f"/nonesuch-{number}", params={"a": number})
             client.request(f"ODD{number}", "/full_pipeline")
             client.post("/full_pipeline", json={**BODY, "mode": f"odd-{number}"})
+        assert client.get("/openapi.json").status_code == 200
         found = counted(client)
     assert of(found, "http_requests_total", route="none", method="GET", status="4xx") == 30
     routes = {dict(labels).get("route") for _, labels in set(found) - before}
-    assert routes <= {"none", "/full_pipeline", "/metrics"}
+    assert routes <= {"none", "/full_pipeline", "/metrics", "/openapi.json"}
+    assert "/openapi.json" in routes
     assert {dict(labels).get("method") for _, labels in found} <= {None, "GET", "POST", "OTHER"}
 
 

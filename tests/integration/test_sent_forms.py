@@ -50,6 +50,47 @@ def test_another_form_is_refused(
     assert CANARY not in answer.text
 
 
+@pytest.mark.parametrize(
+    ("content_type", "content", "fault"),
+    [
+        ("image/png", b"\x89PNG", "The Content-Type is none that is read here."),
+        ("text/plain", b'{"transcript_text": "a"}', "The body is JSON, and its Content-Type is"),
+        ("application/json", b"", "The body is empty."),
+        ("application/json", b"[1]", "The body is JSON, and no object."),
+        (None, b'{"transcript_text": "a"}', "The header Content-Type is missing."),
+    ],
+)
+def test_a_body_that_is_no_request_is_told_what_is_wrong_with_it(
+    client: httpx.Client, content_type: str | None, content: bytes, fault: str
+) -> None:
+    headers = {} if content_type is None else {"Content-Type": content_type}
+    told = client.post(PATH, content=content, headers=headers).json()
+    assert (told["code"], told["field"]) == ("invalid_request", "body")
+    assert told["detail"].startswith(fault)
+    assert "or a transcript itself" in told["detail"]
+    told = client.post("/v1/session", content=content, headers=headers).json()
+    assert "transcript" not in told["detail"]
+
+
+@pytest.mark.parametrize("content", [b'{\n "transcript_text": "a",\n}', b'{"mode": [1,\n\n'])
+def test_malformed_json_is_told_its_line_and_column(client: httpx.Client, content: bytes) -> None:
+    headers = {"Content-Type": "application/json"}
+    told = client.post(PATH, content=content, headers=headers).json()
+    assert told["code"] == "malformed_json"
+    assert "line 3, column 1" in told["detail"]
+
+
+@pytest.mark.parametrize("path", ["/full_pipeline", "/assess/quantitative", "/assess/qualitative"])
+def test_an_idempotency_key_is_refused_where_nothing_is_done_once(
+    client: httpx.Client, path: str
+) -> None:
+    headers = {"Idempotency-Key": "visit"}
+    told = client.post(path, json={"transcript_text": INTERVIEW}, headers=headers)
+    assert told.status_code == 422
+    assert told.json()["field"] == "idempotency-key"
+    assert "leave it out" in told.json()["detail"]
+
+
 def test_a_form_without_boundary_is_refused(client: httpx.Client) -> None:
     answer = client.post(PATH, content=b"x", headers={"Content-Type": "multipart/form-data"})
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid_request")

@@ -165,3 +165,16 @@ def test_ids_may_be_used_again_unless_the_settings_say_otherwise(client: httpx.C
 def test_the_form_asks_for_the_study_id(client: httpx.Client) -> None:
     page = client.get("/new").text
     assert '<label for="subject">Study id' in page
+
+
+def test_a_study_id_of_the_header_is_taken_unless_the_body_has_another(
+    client: httpx.Client,
+) -> None:
+    def sent(subject: str) -> httpx.Response:
+        body = {"transcript_text": "Participant: I sleep badly.", "subject": subject}
+        return client.post("/v1/assessments", json=body, headers={"X-Subject": "H%20in%20header"})
+
+    assert sent("H in header").status_code == 201
+    refused = sent("of the body")
+    assert (refused.status_code, refused.json()["field"]) == (422, "subject")
+    assert "X-Subject" in refused.json()["detail"]

@@ -18,7 +18,7 @@ from tests.integration.running_app import RunningApp, settings_with
 from ai_psychiatrist.cli.app import COMMANDS
 from ai_psychiatrist.cli.console import ExitCode
 from ai_psychiatrist.cli.worker import TRY_AGAIN
-from ai_psychiatrist.config import variables
+from ai_psychiatrist.config import ApiSettings, variables
 
 ROOT = Path(__file__).parents[2]
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))
@@ -38,6 +38,36 @@ def test_only_the_proxy_is_reached_from_outside_and_has_time_limits() -> None:
     caddyfile = COMPOSE["configs"]["proxy"]["content"]
     for limit in ("read_header", "read_body", "write", "idle", "max_size", "max_header_size"):
         assert limit in caddyfile
+
+
+def composed(value: str, **environment: str) -> str:
+    """Return a value as Compose passes it on: variables replaced, `$$` as one `$`."""
+    variable = r"\$(?:(\$)|\{(\w+):-([^}]*)\}|(\w+))"
+
+    def replaced(found: re.Match[str]) -> str:
+        dollar, name, default, bare = found.groups()
+        return dollar or environment.get(name or bare, default or "")
+
+    return re.sub(variable, replaced, value)
+
+
+def test_the_proxy_serves_a_public_name_where_one_is_given() -> None:
+    proxy, server = (COMPOSE["services"][name] for name in ("proxy", "server"))
+    (port,) = proxy["ports"]
+    assert composed(port) == "127.0.0.1:443:443"
+    public = {"SITE_NAME": "notes.example", "SITE_ADDRESS": "0.0.0.0"}  # noqa: S104  of the test
+    assert composed(port, **public) == "0.0.0.0:443:443"
+    assert all(f"{name}=" in (ROOT / "compose.yaml").read_text("utf-8") for name in public)
+    assert composed(proxy["environment"]["SITE_NAME"], **public) == "notes.example"
+    assert composed(server["environment"]["API_ALLOWED_HOSTS"], **public) == "notes.example"
+    # Caddy replaces this one itself, so Compose has to leave it.
+    assert "{$SITE_NAME} {" in composed(COMPOSE["configs"]["proxy"]["content"])
+
+
+def test_the_proxy_takes_what_the_server_takes_and_the_server_shows_no_documentation() -> None:
+    (mebibytes,) = re.findall(r"max_size (\d+)MiB", COMPOSE["configs"]["proxy"]["content"])
+    assert int(mebibytes) * 2**20 == ApiSettings().max_body_bytes
+    assert COMPOSE["services"]["server"]["environment"]["API_DOCS"] == "false"
 
 
 @pytest.mark.parametrize("name", OURS)

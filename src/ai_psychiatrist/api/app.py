@@ -45,6 +45,7 @@ from ai_psychiatrist.api.paths import VERSION_PREFIX
 from ai_psychiatrist.api.request_context import RequestContext
 from ai_psychiatrist.api.shared_memory import SharedMemory
 from ai_psychiatrist.api.trusted_hosts import TrustedHosts, TrustedProxies
+from ai_psychiatrist.api.webhook_models import webhooks
 from ai_psychiatrist.config import Settings, load_settings
 from ai_psychiatrist.domain.assessment import NOTICE
 from ai_psychiatrist.infrastructure.tasks import GracefulShutdown
@@ -134,6 +135,7 @@ def create_app(given: Settings | Application | None = None) -> DocumentedApp:
         # A redirect would be made of the Host header, which is the caller's.
         redirect_slashes=False,
         exception_handlers=PROBLEM_HANDLERS,
+        webhooks=webhooks,
         telemetry=_NO_TELEMETRY,
     )
     app.asks_for_credentials = resolved.auth.required

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 from pydantic import ConfigDict, Field, InstanceOf, StrictStr
 from pydantic.json_schema import SkipJsonSchema
 
@@ -23,6 +23,7 @@ from ai_psychiatrist.api.interview_requests import InterviewRequest
 from ai_psychiatrist.api.limits import holding_text, release_body_memory, seconds_left
 from ai_psychiatrist.api.problems import Problem
 from ai_psychiatrist.api.requests import (
+    IDEMPOTENCY_KEY,
     TAKES_FILES,
     AssessmentRequest,
     FindingsRequest,
@@ -67,11 +68,19 @@ from ai_psychiatrist.store.records import NewRecord, figures_of
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.wiring import BYTES_PER_CHARACTER, Services
 
+
+async def refuse_key(request: Request) -> None:
+    """Raise `InputError` for an Idempotency-Key, which its caller would take for a promise."""
+    if IDEMPOTENCY_KEY in request.headers:
+        msg = "Idempotency-Key is for POST /v1/assessments and /v1/batches: leave it out here"
+        raise InputError(msg, field=IDEMPOTENCY_KEY.lower())
+
+
 router = APIRouter(
     tags=["assessment"],
     responses=OF_MAKING,
     route_class=AdmittedRoute,
-    dependencies=[requires(Scope.ASSESS)],
+    dependencies=[requires(Scope.ASSESS), Depends(refuse_key)],
 )
 previews = APIRouter(
     tags=["assessment"],

@@ -22,6 +22,8 @@ LINK_COOKIE_ON_THIS_MACHINE: Final = "aip_interview"
 PRINCIPAL: Final = "principal"
 LINK: Final = "interview_link"
 """The link that whoever asks has opened."""
+ONE_OF: Final = "|"
+"""Between scopes of which one is enough, where FastAPI's document lists those of a route."""
 SESSION: Final = "session_token"
 LOGIN_REFUSED: Final = "login_refused"
 """Set in the state of a login that was refused, whatever answers it: a form gets a page."""
@@ -110,11 +112,17 @@ class Required:
         if missing and not (self.is_one_enough and missing < self.scopes):
             names = sorted(missing)
             listed = (" or " if self.is_one_enough else " and ").join(names)
+            options = " ".join(f"--scope {name}" for name in names[: self._fewest])
             detail = (
-                f"The credential lacks the scope {listed}; its operator can make another: "
-                "ai-psychiatrist keys create --scope"
+                f"The credential lacks the scope {listed}. The operator of the service can make "
+                f"another: ai-psychiatrist keys create --name NAME {options}"
             )
-            raise Problem("forbidden", detail, more={"missing_scopes": names})
+            member = "missing_one_of" if self.is_one_enough else "missing_scopes"
+            raise Problem("forbidden", detail, more={member: names})
+
+    @property
+    def _fewest(self) -> int:
+        return 1 if self.is_one_enough else len(self.scopes)
 
 
 def requires(*scopes: Scope) -> Any:  # noqa: ANN401  as FastAPI types it
@@ -122,9 +130,10 @@ def requires(*scopes: Scope) -> Any:  # noqa: ANN401  as FastAPI types it
 
     Without any it asks for a credential of any scope, where credentials are asked for at all.
     """
-    return Depends(Required(frozenset(scopes)))
+    return Security(Required(frozenset(scopes)), scopes=sorted(scopes))
 
 
 def requires_one_of(*scopes: Scope) -> Any:  # noqa: ANN401  as FastAPI types it
     """Return the dependency of a route, or of a router, that asks for any of these scopes."""
-    return Depends(Required(frozenset(scopes), is_one_enough=True))
+    required = Required(frozenset(scopes), is_one_enough=True)
+    return Security(required, scopes=[ONE_OF.join(sorted(scopes))])

@@ -13,7 +13,9 @@ from ai_psychiatrist.api.assessments import reading_to_score
 from ai_psychiatrist.api.authorization import PrincipalOf, requires
 from ai_psychiatrist.api.dependencies import (
     FOLLOWING,
+    LOCATION,
     OF_MAKING,
+    RETRY_AFTER,
     BatchId,
     RecordsOf,
     json_of,
@@ -72,7 +74,12 @@ class BatchRequest(RequestBody):
     """Told of the end of each job whose request names no other address."""
 
 
-@making.post("", status_code=202, response_model=BegunBatchResult)
+@making.post(
+    "",
+    status_code=202,
+    response_model=BegunBatchResult,
+    responses={202: {"headers": LOCATION | RETRY_AFTER}},
+)
 async def create_batch(
     body: BatchRequest,
     query: ScoringOfQuery,

@@ -72,6 +72,15 @@ BatchId: TypeAlias = Annotated[
 
 Responses: TypeAlias = dict[int | str, dict[str, object]]
 
+
+def _header(name: str) -> dict[str, object]:
+    return {name: {"$ref": f"#/components/headers/{name}"}}
+
+
+ETAG: Final = _header("ETag")
+LOCATION: Final = _header("Location")
+RETRY_AFTER: Final = _header("Retry-After")
+"""What the document says of the headers of an answer."""
 ASSESSMENTS_PATH: Final = "/v1/assessments"
 TAGS: Final[list[str | Enum]] = ["stored assessments"]
 PROBLEMS: Final[Responses] = {
@@ -85,7 +94,11 @@ OF_SCORES: Final[Responses] = {
 OF_MAKING: Final[Responses] = {
     400: {"description": "The body is no valid JSON."},
     404: {"description": "No transcript is stored for this participant."},
-    409: {"description": "The mode needs references, and the service has none."},
+    409: {
+        "description": "The service lacks what is asked for, such as references for the mode; or "
+        "another assessment has the study id; or the first request with the Idempotency-Key is "
+        "under way; or what is stored cannot be read."
+    },
     413: {"description": "The body or the transcript is too large."},
     422: {"description": "The request names no usable transcript; the body says which field."},
     502: {"description": "No part finished, because the model backend failed."},

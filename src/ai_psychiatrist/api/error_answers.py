@@ -10,14 +10,16 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from ai_psychiatrist.api.field_hints import (
+    BODY,
     FIELD_HINTS,
     INTERVIEW_HINTS,
     QUERY,
     UNKNOWN_FIELD,
 )
+from ai_psychiatrist.api.media_types import JSON_TYPE, content_type
 from ai_psychiatrist.api.paths import own_path
 from ai_psychiatrist.api.problems import Problem, backend_failed
-from ai_psychiatrist.api.requests import KeptAssessmentRequest
+from ai_psychiatrist.api.requests import TAKES_FILES, KeptAssessmentRequest, is_file_type
 from ai_psychiatrist.api.risk import kept_risk
 from ai_psychiatrist.assessment.parts import TOO_LATE
 from ai_psychiatrist.domain.errors import (
@@ -38,6 +40,7 @@ _INTERVIEWS: Final = "/v1/interviews"
 _BATCHED: Final = "requests"
 """The field of a batch; its errors say which of the requests they are about."""
 _Handler: TypeAlias = Callable[[Request, Exception], Coroutine[Any, Any, Response]]
+_OR_FILE: Final = ", or a transcript itself, with its own type such as text/plain"
 _MOST_ERRORS = 20
 """Listed in an answer; how many more there are is said."""
 
@@ -82,7 +85,10 @@ def _invalid_request(request: Request, error: RequestValidationError) -> Problem
     found = error.errors()
     problems = [_invalid_field(entry) for entry in found[:_MOST_ERRORS]]
     cures = " ".join(dict.fromkeys(_cure(entry, request) for entry in problems))
-    more = {"errors": problems, "more_errors": len(found) - len(problems)}
+    more: dict[str, object] = {"errors": problems, "more_errors": len(found) - len(problems)}
+    fields = {entry["field"] for entry in problems}
+    if len(fields) == 1:
+        more["field"] = fields.pop()
     return Problem("invalid_request", cures, more=more)
 
 
@@ -114,12 +120,16 @@ def _invalid_field(entry: Mapping[str, object]) -> dict[str, str]:
         place, names = f"{_BATCHED}.{names[2]}.", names[2:]
     if kind == "extra_forbidden":
         return {"field": QUERY if names[0] == QUERY else place + UNKNOWN_FIELD, "type": kind}
-    field = next((name for name in names[1:] if name in FIELD_HINTS), "body")
+    if names[:1] == ["header"]:
+        names = [name.lower() for name in names]
+    field = next((name for name in names[1:] if name in FIELD_HINTS), BODY)
     return {"field": place + field, "type": kind}
 
 
 def _cure(entry: Mapping[str, str], request: Request) -> str:
     *places, field = entry["field"].split(".")
+    if field == BODY:
+        return _cure_of_body(entry["type"], request)
     if entry["type"] != "extra_forbidden":
         is_of_interview = own_path(request.scope).startswith(_INTERVIEWS)
         return (FIELD_HINTS | (INTERVIEW_HINTS if is_of_interview else {}))[field]
@@ -136,6 +146,24 @@ def _cure(entry: Mapping[str, str], request: Request) -> str:
     if not names:
         return f"The one field of the body is {last}; there are no others."
     return f"The fields of the body are {', '.join(names)} and {last}; no others."
+
+
+def _cure_of_body(kind: str, request: Request) -> str:
+    """Say what is wrong with a whole body, and what to send."""
+    takes_files = request.scope["route"].openapi_extra is TAKES_FILES
+    sent = content_type(request.scope)
+    if kind == "missing":
+        fault = "The body is empty."
+    elif not sent:
+        fault = "The header Content-Type is missing."
+    elif sent == JSON_TYPE or sent.endswith("+json"):
+        fault = "The body is JSON, and no object."
+    elif takes_files and is_file_type(sent):
+        fault = f"The body is JSON, and its Content-Type is {sent}."
+    else:
+        fault = "The Content-Type is none that is read here."
+    wanted = f"Send a JSON object, with the header Content-Type: {JSON_TYPE}"
+    return f"{fault} {wanted}{_OR_FILE if takes_files else ''}."
 
 
 def _not_stored(request: Request, error: AssessmentServiceError) -> Problem:

@@ -69,8 +69,6 @@ FIELD_HINTS: Final = {
     "version": "version has to be the whole number that the snapshot says.",
     "key": "key has to be an API key, a string such as aip_...",
     "rater": "rater has to be a name of 1-60 letters, digits and blanks.",
-    "body": "Send a JSON object, with the header Content-Type: application/json, or a transcript "
-    "itself, with its own type such as text/plain.",
 }
 
 INTERVIEW_HINTS: Final = {
@@ -79,6 +77,8 @@ INTERVIEW_HINTS: Final = {
     "reason": "reason has to be a string of 1-2000 characters that are not all blank.",
 }
 """Of fields that are something else in the routes of interviews."""
+BODY: Final = "body"
+"""Stands for a body of which no field is at fault, but the whole."""
 QUERY: Final = "query"
 """Stands for a name in the query that the caller made up."""
 UNKNOWN_FIELD: Final = "unknown"

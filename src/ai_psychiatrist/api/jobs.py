@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, Final, TypeAlias
 
@@ -13,21 +14,31 @@ from pydantic import Field
 from ai_psychiatrist.api.authorization import PrincipalOf, requires
 from ai_psychiatrist.api.dependencies import (
     ASSESSMENTS_PATH,
+    ETAG,
     FOLLOWING,
     JOBS_PATH,
+    LOCATION,
+    RETRY_AFTER,
     JobId,
     JobsOf,
     RecordsOf,
     Responses,
     jobs_of,
     json_of,
+    records_of,
+    services_of,
 )
 from ai_psychiatrist.api.limits import seconds_left
+from ai_psychiatrist.api.problems import FailureProblem, Problem, nothing_finished
 from ai_psychiatrist.api.requests import RETRY_AFTER_SECONDS, PageInQuery
 from ai_psychiatrist.domain.access import Principal, Scope
+from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError
+from ai_psychiatrist.domain.problems import problem_kinds
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.risk import RiskLevel
+from ai_psychiatrist.infrastructure.off_loop import WorkerThreads
 from ai_psychiatrist.infrastructure.tasks import GracefulShutdown
+from ai_psychiatrist.results.reading import result_of
 from ai_psychiatrist.results.result import Result
 from ai_psychiatrist.store.deliveries import Delivery
 from ai_psychiatrist.store.events import StageEvent
@@ -42,6 +53,7 @@ _LOOK_SECONDS: Final = 0.5
 _EVENTS_SECONDS: Final = 1.0
 """How soon a caller who follows a job sees what another process does."""
 _ETAG_DIGITS: Final = 32
+_READERS: Final = WorkerThreads(count=1, seconds=30.0)
 _ENDS: Final = frozenset(state.value for state in RecordState if state.is_last)
 _NOT_FOUND: Final[Responses] = {404: {"description": "There is no job with this id."}}
 
@@ -71,6 +83,8 @@ class JobResult(JobSummary):
     """What `/events` sends, in its order."""
     callback: Delivery | None = None
     """How far the notification of `callback_url` is; null where none was given."""
+    problem: FailureProblem | None = None
+    """Of a job that failed what a request that waits for it is answered with."""
 
 
 class BegunJobResult(Result):
@@ -79,8 +93,7 @@ class BegunJobResult(Result):
     job_id: str
     """Of the job and of its assessment."""
     danger: RiskLevel | None
-    """The level of the signs of danger that rules found in its transcript; null without the scope
-    `read`."""
+    """The level of the signs of danger that rules found in its transcript."""
 
 
 class BegunBatchResult(Result):
@@ -131,25 +144,40 @@ async def list_jobs(query: JobsOfQuery, records: RecordsOf, principal: Principal
     response_model=JobResult,
     responses=_NOT_FOUND
     | {
-        303: {"description": "It is finished: Location is its result."},
-        304: {"description": "It has not changed since the ETag of If-None-Match."},
+        200: {"headers": ETAG | RETRY_AFTER},
+        303: {
+            "model": JobResult,
+            "description": "It is finished: Location is its result.",
+            "headers": LOCATION,
+        },
+        304: {
+            "description": "It has not changed since the ETag of If-None-Match.",
+            "headers": ETAG,
+        },
     },
     dependencies=FOLLOWING,
 )
 async def read_job(
-    job_id: JobId, request: Request, records: RecordsOf, principal: PrincipalOf
+    job_id: JobId,
+    request: Request,
+    records: RecordsOf,
+    principal: PrincipalOf,
+    if_none_match: Annotated[
+        str | None, Header(description="The ETag of the answer that you have.")
+    ] = None,
 ) -> Response:
     """Return how far a job is, or go on to its result."""
     result = await read_result(job_id, records, principal)
-    callback = await records.ask(lambda store: store.deliveries.one(job_id))
-    result = replace(result, callback=callback)
+    if result.state is RecordState.FAILED:
+        problem = (await failure_of(job_id, str(result.reason), request)).body()
+        result = replace(result, problem=FailureProblem.model_validate(problem))
     if result.state is RecordState.FINISHED:
         return json_of(result, 303, {"Location": f"{ASSESSMENTS_PATH}/{job_id}"})
     response = json_of(result)
     tag = f'"{hashlib.sha256(response.body).hexdigest()[:_ETAG_DIGITS]}"'
-    given = request.headers.get("if-none-match", "")
+    given = (if_none_match or "").split(",")
     # A weak tag counts as well in If-None-Match.
-    if {"*", tag} & {one.strip().removeprefix("W/") for one in given.split(",")}:
+    if {"*", tag} & {one.strip().removeprefix("W/") for one in given}:
         response = Response(status_code=304)
     response.headers["ETag"] = tag
     if not result.state.is_last:
@@ -172,14 +200,23 @@ async def cancel_job(
     return json_of(await read_result(job_id, records, principal), 202)
 
 
-async def read_result(job_id: str, records: Records, principal: Principal) -> JobResult:
-    """Return how far a job is, as this caller may see it; raises `NotFound`."""
+async def read_result(
+    job_id: str, records: Records, principal: Principal, *, is_sender: bool = False
+) -> JobResult:
+    """Return how far a job is, as this caller may see it; raises `NotFound`.
+
+    `is_sender`: whether the caller is known to have sent the text.
+    """
 
     def read(store: Store) -> JobResult:
-        summary = _shown(store.jobs.summary(job_id), principal)
+        summary = _shown(store.jobs.summary(job_id), principal, is_sender=is_sender)
         values = {one.name: getattr(summary, one.name) for one in fields(summary)}
-        seen = [one for one in store.jobs.events(job_id) if _is_shown(one, principal)]
-        return JobResult(**values, stages=tuple(map(StageResult.model_validate, seen)))
+        seen = [one for one in store.jobs.events(job_id) if _is_shown(one, summary)]
+        return JobResult(
+            **values,
+            stages=tuple(map(StageResult.model_validate, seen)),
+            callback=store.deliveries.one(job_id),
+        )
 
     return await records.ask(read)
 
@@ -190,13 +227,28 @@ async def shown_page(wanted: JobListRequest, records: Records, principal: Princi
     return replace(page, jobs=tuple(_shown(one, principal) for one in page.jobs))
 
 
-def _shown(summary: JobSummary, principal: Principal) -> JobSummary:
-    """Return a job without its level of danger, which is for keys that may read results."""
-    return summary if Scope.READ in principal.scopes else replace(summary, danger=None)
+async def failure_of(job_id: str, reason: str, request: Request) -> Problem:
+    """Return what a request that waits for a failed job is answered with.
+
+    `reason`: of the job; it is all that is said where its calls cannot be read any more.
+    """
+    with suppress(ArtifactMismatch, InputError):
+        record = await records_of(request).ask(lambda store: store.get(job_id))
+        if record.result:
+            account = await _READERS.run(lambda: result_of(record.result, field="account"))
+            return nothing_finished(account, services_of(request).connections.reasons(account))
+    return Problem(reason if reason in problem_kinds() else "internal_error")
 
 
-def _is_shown(event: StageEvent, principal: Principal) -> bool:
-    return event.stage != DANGER or Scope.READ in principal.scopes
+def _shown(summary: JobSummary, principal: Principal, *, is_sender: bool = False) -> JobSummary:
+    """Return a job; its level of danger is for who sent the text and keys that may read results."""
+    if Scope.READ in principal.scopes or is_sender or summary.asked_by == principal.id:
+        return summary
+    return replace(summary, danger=None, hidden=("danger",))
+
+
+def _is_shown(event: StageEvent, summary: JobSummary) -> bool:
+    return event.stage != DANGER or not summary.hidden
 
 
 async def until_ended(record_id: str, request: Request, records: Records, seconds: float) -> None:
@@ -259,11 +311,12 @@ async def follow_job(
 ) -> AsyncIterator[ServerSentEvent]:
     """Send each step as it comes, without words; Last-Event-ID goes on after a break."""
     stopping: GracefulShutdown = request.app.state.stopping
+    summary = await records.ask(lambda store: _shown(store.jobs.summary(job_id), principal))
     while not stopping.is_begun and seconds_left(request.scope) > _MARGIN_SECONDS:
         further, is_over = await _events_after(after, job_id, records)
         for event in further:
             after = event.number
-            if not _is_shown(event, principal):
+            if not _is_shown(event, summary):
                 continue
             yield ServerSentEvent(
                 id=str(event.number),

@@ -121,7 +121,22 @@ def read_json(body: bytes) -> object:
         detail = f"The body holds more than {MOST_VALUES} values, the most it may."
         raise Problem("too_large", detail) from None
     except (ValueError, RecursionError):
-        raise Problem("malformed_json") from None
+        raise Problem("malformed_json", _where(body)) from None
+
+
+def _where(body: bytes) -> str:
+    """Say where JSON that cannot be read goes wrong; nothing of a large body or a deep one."""
+    try:
+        if len(body) <= SMALL_BYTES:
+            json.loads(body.decode("utf-8-sig"))
+    except json.JSONDecodeError as error:
+        return (
+            f"The body is no valid JSON: line {error.lineno}, column {error.colno}. "
+            "Send a JSON object in UTF-8."
+        )
+    except (ValueError, RecursionError):
+        pass
+    return ""
 
 
 def _object(members: list[tuple[str, object]]) -> dict[str, object]:

@@ -10,6 +10,7 @@ from starlette.types import Scope
 
 from ai_psychiatrist.api.problems import Problem
 
+JSON_TYPE: Final = "application/json"
 FORM_TYPE: Final = "application/x-www-form-urlencoded"
 _QUALITY: Final = re.compile(r"0(\.\d{0,3})?|1(\.0{0,3})?")
 _MOST_RANGES: Final = 100

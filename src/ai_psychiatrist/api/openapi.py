@@ -1,7 +1,8 @@
 """The OpenAPI document: FastAPI's, with every problem that a route may answer with."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
+from itertools import product
 from typing import Any, Final
 
 from fastapi import FastAPI
@@ -10,7 +11,10 @@ from pydantic import ConfigDict
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ai_psychiatrist.api.problems import MEDIA_TYPE, PROBLEM_TYPE, ModelProblem
+from ai_psychiatrist.api.authorization import ONE_OF
+from ai_psychiatrist.api.dependencies import RETRY_AFTER
+from ai_psychiatrist.api.problems import MEDIA_TYPE, PROBLEM_TYPE, FailureProblem
+from ai_psychiatrist.api.webhook_models import RESPONSES
 from ai_psychiatrist.domain.problems import problem_kinds
 from ai_psychiatrist.domain.risk import Examined, RiskLevel
 from ai_psychiatrist.domain.shape import DESCRIBING
@@ -42,9 +46,21 @@ _OF_EVERY_ROUTE: Final = {
     "403": "The credential does not allow it, or a page of another site asks.",
     "413": "The body is too large.",
     "421": "The service does not answer under this name.",
+    "405": "The path takes other methods; Allow names them.",
     "429": "Logins failed too often; see Retry-After.",
     "503": "The service is shutting down; see Retry-After.",
     "504": "The answer was not ready before the deadline.",
+}
+_OF_EVERY_BODY: Final = {
+    "408": "The body did not come in time.",
+    "415": "The body is compressed.",
+}
+_WAITS: Final = frozenset({"429", "503"})
+"""Their answers have a Retry-After."""
+_HEADERS: Final = {
+    "ETag": {"description": "Of the answer, for If-None-Match."},
+    "Location": {"description": "Path of what was made, or where to ask for it."},
+    "Retry-After": {"description": "Seconds until it is worth asking again."},
 }
 _WRONG_FIELDS: Final = "A field is wrong; the body says which."
 
@@ -85,29 +101,31 @@ class KnownRisk(Result):
     """Which words were read for them."""
 
 
-class ProblemBody(Result):
+class ProblemBody(FailureProblem):
     """An error as RFC 9457 has it, which may have more members; it repeats nothing of a request."""
 
     model_config = ConfigDict(title="Problem")
 
     type: str
     """`urn:ai-psychiatrist:problem:` and the code."""
-    title: str
-    """What the status means."""
-    status: int
-    """The status of the answer."""
-    code: str
-    """What programs branch on."""
-    detail: str
-    """What is wrong and what to do."""
     field: str = ""
     """The field at fault, where there is one."""
     errors: tuple[InvalidField, ...] = ()
     """At most 20 fields at fault."""
     more_errors: int = 0
     """How many there are beside those that are listed."""
-    causes: tuple[ModelProblem, ...] = ()
-    """The models that would not answer."""
+    assessment_id: str = ""
+    """Of the assessment of which nothing was finished."""
+    failure: str = ""
+    """Why the one agent that was asked gave nothing."""
+    agent: str = ""
+    """That agent."""
+    missing_scopes: tuple[str, ...] = ()
+    """What the credential lacks, all of it."""
+    missing_one_of: tuple[str, ...] = ()
+    """One of these is enough, and the credential has none."""
+    agents: tuple[str, ...] = ()
+    """For which no model would answer."""
     labels: tuple[str, ...] = ()
     """Labels of the speakers in the transcript that was sent, for a choice of the participant."""
     risk: KnownRisk | None = None
@@ -132,7 +150,7 @@ class DocumentedApp(FastAPI):
     def setup(self) -> None:
         """Serve the document."""
         if self.openapi_url is not None:
-            self.add_route(self.openapi_url, self._document, include_in_schema=False)
+            self.add_api_route(self.openapi_url, self._document, include_in_schema=False)
 
     def _document(self, request: Request) -> Response:
         # In a thread, as it is no coroutine: FastAPI's own makes the document on the event loop.
@@ -154,6 +172,11 @@ class DocumentedApp(FastAPI):
             for path in document["paths"].values():
                 for operation in path.values():
                     _describe(operation, is_required=self.asks_for_credentials)
+            document["components"]["headers"] = {
+                name: {**said, "schema": {"type": "string"}} for name, said in _HEADERS.items()
+            }
+            for path in document["webhooks"].values():
+                path["post"]["responses"] = RESPONSES
             document["x-problems"] = [
                 {
                     "type": PROBLEM_TYPE + code,
@@ -169,12 +192,18 @@ class DocumentedApp(FastAPI):
 
 def _describe(operation: dict[str, Any], *, is_required: bool) -> None:
     """Add to an operation what FastAPI does not know: the problems of every route."""
-    if "security" in operation and not is_required:
-        operation["security"].append({})
+    if "security" in operation:
+        operation["security"] = [
+            *_alternatives(operation["security"]),
+            *([] if is_required else [{}]),
+        ]
     responses = operation["responses"]
-    for status, description in _OF_EVERY_ROUTE.items():
+    further = _OF_EVERY_BODY if "requestBody" in operation else {}
+    for status, description in (_OF_EVERY_ROUTE | further).items():
         responses.setdefault(status, {"description": description})
     for status, response in responses.items():
+        if status in _WAITS:
+            response["headers"] = RETRY_AFTER
         if response["description"] == _UNDESCRIBED:
             response["description"] = _DONE[status]
         for media in response.get("content", {}).values():
@@ -188,3 +217,11 @@ def _describe(operation: dict[str, Any], *, is_required: bool) -> None:
             response["x-problem-codes"] = [
                 code for code, kind in problem_kinds().items() if str(kind.status) == status
             ]
+
+
+def _alternatives(security: Iterable[dict[str, list[str]]]) -> Iterator[dict[str, list[str]]]:
+    """Yield each way to be let in by itself: of scopes with `ONE_OF` between them one is enough."""
+    for requirement in security:
+        for name, scopes in requirement.items():
+            for choice in product(*(one.split(ONE_OF) for one in scopes)):
+                yield {name: list(choice)}

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeAlias
 
 from fastapi.responses import JSONResponse, Response
+from pydantic import Field
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
@@ -72,21 +73,28 @@ class Problem(HTTPException):
     def response(self, scope: Scope) -> Response:
         """Return the answer to a request, for a browser as a page; its log line has the code."""
         scope.setdefault("state", {})[PROBLEM_CODE] = self.code
-        title = _TITLES_OF_CODES.get(self.code) or _TITLES.get(self.status_code, "Error")
         # Pages raise problems themselves, so that the application hands in what makes them.
         page_of: _PageOf = scope["app"].state.problem_page
-        page = page_of(scope, self, title)
+        page = page_of(scope, self, self.title)
         if page is not None:
             return page
-        body = {
+        return JSONResponse(self.body(), self.status_code, self.headers, MEDIA_TYPE)
+
+    @property
+    def title(self) -> str:
+        """What happened, in a few words."""
+        return _TITLES_OF_CODES.get(self.code) or _TITLES.get(self.status_code, "Error")
+
+    def body(self) -> dict[str, object]:
+        """Return the members of the answer."""
+        return {
             "type": PROBLEM_TYPE + self.code,
-            "title": title,
+            "title": self.title,
             "status": self.status_code,
             "code": self.code,
             "detail": self.detail,
             **self.more,
         }
-        return JSONResponse(body, self.status_code, self.headers, MEDIA_TYPE)
 
 
 _PageOf: TypeAlias = Callable[[Scope, Problem, str], Response | None]
@@ -103,6 +111,34 @@ class ModelProblem(Result):
     """Status of the backend's response, where there was one."""
     cure: str
     """What to do about it."""
+
+
+class MissingPart(Result):
+    """A part of an assessment that was not finished."""
+
+    stage: str
+    """The agent or step that failed."""
+    code: FailureCode | None
+    """Why; null where no call failed for it."""
+
+
+class FailureProblem(Result):
+    """Why nothing of an assessment was finished; no words of it."""
+
+    title: str
+    """What the status means."""
+    status: int
+    """The status of the answer."""
+    code: str
+    """What programs branch on."""
+    detail: str
+    """What is wrong and what to do."""
+    failures: tuple[MissingPart, ...] = ()
+    """The parts that were not finished."""
+    attempts: dict[str, int] = Field(default_factory=dict)
+    """How many calls of models failed, or had their reply rejected, by code."""
+    causes: tuple[ModelProblem, ...] = ()
+    """The models that would not answer."""
 
 
 def causes_field(causes: Iterable[Reason]) -> dict[str, object]:

@@ -19,9 +19,11 @@ from ai_psychiatrist.api.dependencies import (
     ASSESSMENTS_PATH,
     ERASING,
     JOBS_PATH,
+    LOCATION,
     OF_MAKING,
     OF_SCORES,
     PROBLEMS,
+    RETRY_AFTER,
     SEEING,
     TAGS,
     RecordId,
@@ -30,12 +32,11 @@ from ai_psychiatrist.api.dependencies import (
     SubjectId,
     json_of,
     records_of,
-    services_of,
 )
-from ai_psychiatrist.api.jobs import JobResult, read_result, until_ended
+from ai_psychiatrist.api.jobs import JobResult, failure_of, read_result, until_ended
 from ai_psychiatrist.api.limits import release_body_memory
 from ai_psychiatrist.api.media_types import accepted_type
-from ai_psychiatrist.api.problems import Problem, nothing_finished
+from ai_psychiatrist.api.problems import Problem
 from ai_psychiatrist.api.record_models import (
     EvidenceItemResult,
     EvidenceResult,
@@ -51,9 +52,9 @@ from ai_psychiatrist.api.requests import (
     TAKES_FILES,
     KeptAssessmentRequest,
     Preferred,
+    PreferredOf,
     ScoringOfQuery,
     SubjectOfHeader,
-    preferred,
 )
 from ai_psychiatrist.api.slots import AdmittedRoute
 from ai_psychiatrist.api.submission import (
@@ -65,7 +66,6 @@ from ai_psychiatrist.api.submission import (
 from ai_psychiatrist.domain.access import Principal, Scope
 from ai_psychiatrist.domain.assessment import Assessment, Certificate
 from ai_psychiatrist.domain.errors import InputError, NotFound, RequestConflict
-from ai_psychiatrist.domain.problems import problem_kinds
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewRow
 from ai_psychiatrist.domain.risk import RiskReport
@@ -110,10 +110,12 @@ sheets = APIRouter(prefix=ASSESSMENTS_PATH, tags=TAGS, responses=PROBLEMS, depen
     # How far it is, for whoever may ask for assessments and not read them.
     response_model=Assessment | JobResult,
     responses={
+        201: {"headers": LOCATION},
         202: {
             "model": JobResult,
             "description": "It is being made: Location is its job.",
-        }
+            "headers": LOCATION | RETRY_AFTER,
+        },
     },
     openapi_extra=TAKES_FILES,
 )
@@ -123,6 +125,7 @@ async def create_assessment(
     request: Request,
     records: RecordsOf,
     subject: SubjectOfHeader,
+    wishes: PreferredOf,
     idempotency_key: KeyOfHeader = None,
 ) -> Response:
     """Assess one transcript and store the result.
@@ -132,8 +135,10 @@ async def create_assessment(
     that is ready within 30 seconds. With an Idempotency-Key and without `Prefer` a job makes it,
     too, for which the request waits: where its caller leaves or its time is up the job goes on.
     """
+    if None not in (body.subject, subject) and str(body.subject).strip() != subject:
+        msg = "subject of the body and X-Subject name two study ids: send one of them"
+        raise InputError(msg, field="subject")
     body.subject = body.subject or subject
-    wishes = preferred(request)
     key = await key_of(idempotency_key, ASSESSMENTS_PATH, [body], query, request)
     async with once(key, records) as answered:
         if answered is not None:
@@ -160,9 +165,9 @@ async def create_assessment(
 async def _answer(record_id: str, request: Request, wishes: Preferred) -> Response:
     """Return the result where there is one and it is wanted now, else how far the job is."""
     records, principal = records_of(request), principal_of(request)
-    job = await read_result(record_id, records, principal)
+    job = await read_result(record_id, records, principal, is_sender=True)
     if job.state is RecordState.FAILED and not wishes.is_async:
-        raise await _failure(record_id, request)
+        raise await _failure(record_id, job.reason, request)
     is_wanted = wishes.wait_seconds or not wishes.is_async
     if job.state is not RecordState.FINISHED or not is_wanted:
         soon = {"Location": f"{JOBS_PATH}/{record_id}", "Retry-After": str(RETRY_AFTER_SECONDS)}
@@ -174,19 +179,11 @@ async def _answer(record_id: str, request: Request, wishes: Preferred) -> Respon
     return Response(record.result, 201, made, _JSON)
 
 
-async def _failure(record_id: str, request: Request) -> Problem:
+async def _failure(record_id: str, reason: str | None, request: Request) -> Problem:
     """Return why the job of a waiting request failed; its key is free again."""
 
-    def read(store: Store) -> Record:
-        store.idempotency.release(record_id)
-        return store.get(record_id)
-
-    record = await records_of(request).ask(read)
-    if not record.result:
-        reason = str(record.summary.reason)
-        return Problem(reason if reason in problem_kinds() else "internal_error")
-    account = await RESULT_READERS.run(lambda: result_of(record.result, field="account"))
-    return nothing_finished(account, services_of(request).connections.reasons(account))
+    await records_of(request).ask(lambda store: store.idempotency.release(record_id))
+    return await failure_of(record_id, str(reason), request)
 
 
 @router.get("", response_model=RecordPageResult, dependencies=SEEING)
@@ -361,9 +358,9 @@ async def scored(record_id: str, records: Records, principal: Principal) -> Reco
     def read(store: Store) -> Record:
         match store.summary(record_id).state:
             case RecordState.WAITING | RecordState.RUNNING:
-                raise RequestConflict("assessment_running")
+                raise RequestConflict("assessment_running", known_id=record_id)
             case RecordState.FAILED | RecordState.CANCELLED:
-                raise RequestConflict("assessment_failed")
+                raise RequestConflict("assessment_failed", known_id=record_id)
             case RecordState.FINISHED:
                 give_scores(store, record_id, principal)
                 return store.get(record_id)

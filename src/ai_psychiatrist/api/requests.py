@@ -83,6 +83,7 @@ _MOST_FIELDS: Final = 20
 _MOST_LABELS: Final = 20
 _LONGEST_SUBJECT: Final = 200
 _ASYNC: Final = "respond-async"
+IDEMPOTENCY_KEY: Final = "Idempotency-Key"
 RETRY_AFTER_SECONDS: Final = 2
 _WHOLE: Final = re.compile(r"\d{1,9}", re.ASCII)
 _SOURCES: Final = ("participant_id", "transcript_text")
@@ -123,10 +124,15 @@ def sent_file(content: bytes, content_type: str) -> SentFile:
 def is_file(content_type: str, content: bytes) -> bool:
     """Return whether a body is a transcript itself, and not a request in JSON."""
     return (
-        media_type(content_type) in _FILE_TYPES
+        is_file_type(media_type(content_type))
         and content != b""
         and _REQUEST.match(content) is None
     )
+
+
+def is_file_type(name: str) -> bool:
+    """Return whether bodies of this type are transcripts."""
+    return name in _FILE_TYPES
 
 
 def chosen(name: str | None, names: tuple[str, ...]) -> JsonDict:
@@ -318,7 +324,17 @@ class Preferred:
         return f"{_ASYNC}, wait={self.wait_seconds}" if self.wait_seconds else _ASYNC
 
 
-def preferred(request: Request) -> Preferred:
+async def preferred(
+    request: Request,
+    _prefer: Annotated[
+        str | None,
+        Header(
+            alias="Prefer",
+            description="`respond-async`: a job makes it; `respond-async, wait=30`: and the answer "
+            "waits so many seconds for the result.",
+        ),
+    ] = None,
+) -> Preferred:
     """Return what is preferred; of a preference that comes twice the first counts."""
     given: dict[str, str] = {}
     for one in ",".join(request.headers.getlist("prefer")).split(","):
@@ -327,3 +343,6 @@ def preferred(request: Request) -> Preferred:
     wait = given.get("wait", "")
     seconds = int(wait) if _WHOLE.fullmatch(wait) else 0
     return Preferred(is_async=_ASYNC in given, wait_seconds=seconds)
+
+
+PreferredOf: TypeAlias = Annotated[Preferred, Depends(preferred)]

@@ -13,7 +13,7 @@ from fastapi import Header, Request
 from ai_psychiatrist.api.assessments import ReadTranscript, reading_to_score
 from ai_psychiatrist.api.authorization import principal_of
 from ai_psychiatrist.api.dependencies import jobs_of, records_of, services_of
-from ai_psychiatrist.api.requests import KeptAssessmentRequest, ScoringInQuery
+from ai_psychiatrist.api.requests import IDEMPOTENCY_KEY, KeptAssessmentRequest, ScoringInQuery
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import begin_assessment
@@ -154,7 +154,7 @@ async def store_jobs(
 KeyOfHeader: TypeAlias = Annotated[
     str | None,
     Header(
-        alias="Idempotency-Key",
+        alias=IDEMPOTENCY_KEY,
         min_length=1,
         max_length=255,
         pattern=r"^[!-~]+$",

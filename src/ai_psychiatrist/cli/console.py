@@ -7,6 +7,7 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import UTC, datetime
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final, NoReturn, TextIO
 
@@ -117,6 +118,14 @@ def say(*lines: str) -> None:
     """Print lines for the person at the terminal, apart from the output."""
     for line in lines:
         typer.echo(line, err=True)
+
+
+def announce(event: str, line: str, *, log_format: str) -> None:
+    """Print a line of a server for its operator, in the form of its log where that is JSON."""
+    if log_format == "json":
+        now = datetime.now(UTC).isoformat()
+        line = json.dumps({"event": event, "message": line, "level": "info", "timestamp": now})
+    say(line)
 
 
 def print_json(document: object, *, is_line: bool = False) -> None:

@@ -256,6 +256,7 @@ def restore(
         print_findings(findings)
         is_sound = damage.level is not CheckLevel.FAIL
         require(is_sound, "the backup is damaged; nothing was restored", field="FROM")
+        copies.require_key()
         copies.place()
     with opened_stores(settings) as stores:
         note_restored(stores)

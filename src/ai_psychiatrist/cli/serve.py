@@ -12,7 +12,7 @@ from ai_psychiatrist.access.keys import KeyStore
 from ai_psychiatrist.api.lifespan import is_open_to_anybody, refuse_open_address
 from ai_psychiatrist.api.served_app import create_served_app
 from ai_psychiatrist.api.server import BoundedConfig, BoundedServer
-from ai_psychiatrist.cli.console import fail, say
+from ai_psychiatrist.cli.console import announce, fail
 from ai_psychiatrist.cli.settings import ModelOption, overridden, read_settings
 from ai_psychiatrist.cli.stores import opened_stores
 from ai_psychiatrist.config import Settings
@@ -71,14 +71,15 @@ def _announce(settings: Settings, listener: socket.socket) -> None:
     shown = f"[{host}]" if ":" in host else host
     scheme = "http" if settings.api.tls_cert_file is None else "https"
     pages = ", documentation at /docs" if settings.api.docs else ""
-    say(f"Serving on {scheme}://{shown}:{port} (open it in a browser){pages}")
+    tell = partial(announce, log_format=settings.log.format)
+    tell("serving", f"Serving on {scheme}://{shown}:{port} (open it in a browser){pages}")
     if settings.auth.required:
         with opened_stores(settings) as stores:
             keys = KeyStore(database=stores.database).all()
         if not any(key.is_live(time.time()) for key in keys):
-            say(_NO_KEY)
+            tell("no_key_works", _NO_KEY)
     if is_open_to_anybody(settings):
-        say(_OPEN)
+        tell("open_to_anybody", _OPEN)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -4,12 +4,13 @@ import asyncio
 import os
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
-from ai_psychiatrist.cli.console import say
+from ai_psychiatrist.cli.console import announce
 from ai_psychiatrist.cli.settings import ModelOption, overridden, read_settings
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.errors import StoreUnusable
@@ -79,6 +80,7 @@ async def _worked(settings: Settings, health_file: Path | None) -> int:
         if health_file is not None:
             health_file.touch(mode=0o600)
 
+    tell = partial(announce, log_format=settings.log.format)
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -89,14 +91,14 @@ async def _worked(settings: Settings, health_file: Path | None) -> int:
             await run_worker(
                 services,
                 stop,
-                on_ready=lambda name: say(
-                    f"Worker {name} takes jobs; Ctrl-C leaves them to others."
+                on_ready=lambda name: tell(
+                    "worker_ready", f"Worker {name} takes jobs; Ctrl-C leaves them to others."
                 ),
                 on_alive=touch,
                 units=units,
                 left=units.left,
             )
     except StoreUnusable:
-        say(_AWAY)
+        tell("store_away", _AWAY)
         return TRY_AGAIN
     return 0

@@ -99,10 +99,16 @@ class SpeakersUnknown(TranscriptUnreadable):
 class _CodedInputError(InputError):
     """An input error with a code of its own; the table has its sentence and field."""
 
-    def __init__(self, problem_code: str, message: str = "", *, field: str = "") -> None:
-        """`problem_code`: a row of `domain.problems`, whose words stand where none are given."""
+    def __init__(
+        self, problem_code: str, message: str = "", *, field: str = "", known_id: str = "{id}"
+    ) -> None:
+        """`problem_code`: a row of `domain.problems`, whose words stand where none are given.
+
+        `known_id`: what is stored, for the paths in those words.
+        """
         kind = problem_kinds()[problem_code]
-        super().__init__(message or kind.sentence, field=field or kind.field)
+        sentence = kind.sentence.replace("{id}", known_id)
+        super().__init__(message or sentence, field=field or kind.field)
         self.problem_code = problem_code
 
 

@@ -1,6 +1,6 @@
 """Interviews as the service stores and finds them: their shape for the rows of the store."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
@@ -25,7 +25,7 @@ from ai_psychiatrist.interview.serialization import (
 )
 from ai_psychiatrist.interview.snapshot import InterviewListing, InterviewPage
 from ai_psychiatrist.store.database import Value
-from ai_psychiatrist.store.deliveries import HoldNotice
+from ai_psychiatrist.store.deliveries import DeliveryEvent, InterviewNotice
 from ai_psychiatrist.store.interviews import (
     InterviewListRequest,
     InterviewRows,
@@ -86,12 +86,13 @@ class InterviewStore:
         *,
         answer: Keyed | None = None,
         finished_key: str | None = None,
-        is_held_now: bool = False,
+        events: Collection[DeliveryEvent] = (),
     ) -> None:
         """Replace an interview by its next version, with what else belongs to the step.
 
         `answer`: what was sent that the step took; it tells another one under the same key.
-        `finished_key`: the key of the answer whose turn the step ends. Raises `RequestConflict`
+        `finished_key`: the key of the answer whose turn the step ends. `events`: what its
+        `callback_url` is told of. Raises `RequestConflict`
         when the stored version is not the one before, and `NotFound`; then nothing is written.
         """
         turn = None
@@ -106,7 +107,7 @@ class InterviewStore:
                 version=interview.version - 1,
                 answer=answer,
                 turn=turn,
-                notice=_notice(interview) if is_held_now else None,
+                notices=_notices(interview, events),
             )
 
     def known(self, interview_id: str, key: str) -> KnownAnswer | None:
@@ -223,18 +224,29 @@ def _columns(interview: Interview) -> dict[str, Value]:
     }
 
 
-def _notice(interview: Interview) -> HoldNotice | None:
+def _notices(
+    interview: Interview, events: Collection[DeliveryEvent]
+) -> tuple[InterviewNotice, ...]:
     callback, danger = interview.callback, interview.danger
-    if callback is None or danger is None:
-        return None
-    data = {
+    if callback is None:
+        return ()
+    data: dict[str, object] = {
         "interview_id": interview.id,
         "protocol": interview.protocol.id,
         "turn": interview.turn,
-        "level": danger.level,
-        "categories": danger.categories,
     }
-    return HoldNotice(callback=callback, data=data)
+    details: dict[DeliveryEvent, dict[str, object]] = {
+        DeliveryEvent.INTERVIEW_FINISHED: {"end_reason": interview.end_reason}
+    }
+    if danger is not None:
+        details[DeliveryEvent.INTERVIEW_HELD] = {
+            "level": danger.level,
+            "categories": danger.categories,
+        }
+    return tuple(
+        InterviewNotice(event=event, callback=callback, data=data | details[event])
+        for event in events
+    )
 
 
 def state_of(listed: ListedInterview) -> InterviewState:

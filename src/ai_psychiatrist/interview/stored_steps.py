@@ -1,7 +1,7 @@
 """Transitions of stored interviews, in a thread: load one, change it, store it."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 from weakref import WeakValueDictionary
 
 from ai_psychiatrist.domain.errors import NotFound, RequestConflict, StoreUnusable
+from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.infrastructure.off_loop import WorkerThreads, WorkTimedOut
 from ai_psychiatrist.interview.engine.context import StepContext
 from ai_psychiatrist.interview.errors import store_unusable
@@ -16,10 +17,12 @@ from ai_psychiatrist.interview.interview_log import report_hold
 from ai_psychiatrist.interview.interview_store import InterviewStore
 from ai_psychiatrist.interview.machine import Event, follow
 from ai_psychiatrist.interview.record import Interview
+from ai_psychiatrist.store.deliveries import DeliveryEvent
 from ai_psychiatrist.store.interviews import Keyed
 
 T = TypeVar("T")
 
+_FINISHED: Final = (InterviewState.REPORTING, InterviewState.DONE)
 _STORE_SECONDS: Final = 15.0
 """Three times as long as the store itself waits for another program."""
 
@@ -52,11 +55,11 @@ class StoredSteps:
             answer = Keyed(key=key, number=interview.turn + 1, content=sent.to_bytes())
         is_worked_in = numbered.answer_key is None
         finished_key = key if is_worked_in else None
-        is_held_now = len(numbered.dangers) > len(interview.dangers)
+        events = tuple(_events(interview, numbered))
         try:
             await self.run(
                 lambda store: store.save(
-                    numbered, answer=answer, finished_key=finished_key, is_held_now=is_held_now
+                    numbered, answer=answer, finished_key=finished_key, events=events
                 )
             )
         except RequestConflict:
@@ -91,3 +94,11 @@ class StoredSteps:
             counted = replace(interview, version=interview.version + 1, spent=spent)
             with suppress(NotFound, StoreUnusable, RequestConflict):
                 await self.run(lambda store: store.save(counted, answer=None, finished_key=None))
+
+
+def _events(before: Interview, after: Interview) -> Iterator[DeliveryEvent]:
+    """Yield what a step has led to that others may be told of."""
+    if len(after.dangers) > len(before.dangers):
+        yield DeliveryEvent.INTERVIEW_HELD
+    if after.state in _FINISHED and before.state not in _FINISHED:
+        yield DeliveryEvent.INTERVIEW_FINISHED

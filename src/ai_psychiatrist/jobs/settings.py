@@ -135,16 +135,14 @@ def callback_host(address: str, settings: WebhookSettings) -> str:
     is_here = settings.allow_http and is_of_this_machine(host.rpartition(":")[0])
     schemes = ("https://", "http://") if is_here else ("https://",)
     faults = {
-        "no callbacks are made here: JOBS_WEBHOOK_HOSTS names the hosts that may get some": (
-            not settings.hosts
-        ),
+        "cannot be used here: JOBS_WEBHOOK_HOSTS names no host": (not settings.hosts),
         f"is no address of at most {MOST_URL_CHARACTERS} characters that begins with https://": (
             not host
         ),
-        "holds no user, no password and no fragment: leave out what is before @ or after #": (
+        "may have no user, password or fragment: leave out what is before @ or after #": (
             _USER.match(address) is not None or "#" in address
         ),
-        "begins with https://; http:// is for this machine only, with JOBS_WEBHOOK_ALLOW_HTTP": (
+        "has to begin with https://; JOBS_WEBHOOK_ALLOW_HTTP allows http:// for this machine": (
             not address.lower().startswith(schemes)
         ),
         "names a host and port that JOBS_WEBHOOK_HOSTS does not name: add it there": (
@@ -153,7 +151,7 @@ def callback_host(address: str, settings: WebhookSettings) -> str:
     }
     for fault, is_so in faults.items():
         if is_so:
-            raise InputError(fault, field="callback_url")
+            raise InputError(f"callback_url {fault}", field="callback_url")
     return host
 
 

@@ -1,4 +1,4 @@
-"""Webhooks of a tenant: of the end of a job, of danger not yet read, of an interview that is held.
+"""Webhooks of a tenant: of a job that ended, unread danger, an interview that is held or over.
 
 Each is due with what it tells of, and tried by one process at a time. Hosts, codes and ids of jobs
 stand in the clear. An address is sealed with the key of what it belongs to until it is not needed
@@ -39,6 +39,7 @@ class DeliveryEvent(StrEnum):
     ASSESSMENT_UNREAD = "assessment.unread"
     INTERVIEW_HELD = "interview.held"
     INTERVIEW_UNREAD = "interview.unread"
+    INTERVIEW_FINISHED = "interview.finished"
 
 
 class DeliveryState(StrEnum):
@@ -62,9 +63,10 @@ class Delivery(Shape):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HoldNotice:
-    """The webhook of a held interview, and its address; no words of the person."""
+class InterviewNotice:
+    """A webhook of an interview, and its address; no words of the person."""
 
+    event: DeliveryEvent
     callback: Callback
     data: Mapping[str, object] = field(repr=False)
     """By the names that the receiver gets."""
@@ -134,7 +136,7 @@ _DUE: Final = (
     select(
         *deliveries.c["record_id", "id_hash", "event", "host", "body", "tries"],
         deliveries.c.id.label("event_id"),
-        *records.c["state", "reason", "created_at", "danger", "danger_group"],
+        *records.c["state", "status", "reason", "created_at", "danger", "danger_group"],
         *jobs.c["batch_id", "ended_at"],
         func.coalesce(records.c.subject_id, interviews.c.subject_id).label("subject_id"),
     )
@@ -193,19 +195,21 @@ class DeliveryRows:
         """Make the webhook of a job due, where one is wanted, inside the transaction of its end."""
         self._change(_MAKE_DUE, of_record=record_id, state=DeliveryState.PENDING, due=now)
 
-    def tell_hold(self, id_hash: str, notice: HoldNotice, seal: Seal) -> None:
-        """Make it due that an interview is held, inside the transaction that holds it.
+    def tell_interview(self, id_hash: str, notice: InterviewNotice, seal: Seal) -> None:
+        """Make a webhook of an interview due, inside the transaction of its step.
 
-        Later it is due that what was said is not read, as for an assessment.
+        After one that it is held, it is due later that what was said is not read, as for an
+        assessment.
         """
         now, wait = self.database.now(), self.database.limits.remind_unread
-        data, to = {**notice.data, "held_at": _shown(now)}, notice.callback
-        due = {DeliveryEvent.INTERVIEW_HELD: now}
-        if wait:
+        is_held = notice.event is DeliveryEvent.INTERVIEW_HELD
+        data = {**notice.data, "held_at" if is_held else "ended_at": _shown(now)}
+        due = {notice.event: now}
+        if is_held and wait:
             due[DeliveryEvent.INTERVIEW_UNREAD] = written(datetime.fromisoformat(now) + wait)
         with self.database.writing():
             for event, at in due.items():
-                self._tell(event, data, to, seal, due=at, id_hash=id_hash)
+                self._tell(event, data, notice.callback, seal, due=at, id_hash=id_hash)
 
     def remind_unread(self, record_id: str) -> None:
         """Make it due later that danger of a job is not read, inside the transaction of its end.
@@ -380,6 +384,7 @@ def _end_of_job(row: Found) -> dict[str, object]:
         "job_id": row.record_id,
         "batch_id": row.batch_id,
         "state": row.state,
+        "status": row.status,
         "reason": row.reason,
         "danger": level_of(row.danger),
         "danger_group": row.danger_group,

@@ -25,7 +25,7 @@ from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.store.access_rows import links_to
 from ai_psychiatrist.store.acknowledgement_rows import acknowledged, add_acknowledgement
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value, own, written
-from ai_psychiatrist.store.deliveries import DeliveryRows, HoldNotice
+from ai_psychiatrist.store.deliveries import DeliveryRows, InterviewNotice
 from ai_psychiatrist.store.keys import Seal, TenantKeys
 from ai_psychiatrist.store.moving import (
     add_rows,
@@ -200,11 +200,11 @@ class InterviewRows:
         version: int,
         answer: Keyed | None = None,
         turn: Keyed | None = None,
-        notice: HoldNotice | None = None,
+        notices: Sequence[InterviewNotice] = (),
     ) -> None:
         """Replace the state of an interview, with what else belongs to the step.
 
-        `version`: the one that is replaced. `notice`: whom to tell what. Raises `RequestConflict`
+        `version`: the one that is replaced. `notices`: whom to tell what. Raises `RequestConflict`
         when another one is stored, and `NotFound`; then nothing is written.
         """
         now = self.database.now()
@@ -228,8 +228,8 @@ class InterviewRows:
                     part: dict[str, Value] = {**owner, "key_hash": key, "recorded_at": now}
                     part[number] = keyed.number
                     self.database.add(table, seal.sealed(table, part, keyed.content))
-            if notice is not None:
-                self.deliveries.tell_hold(row.id_hash, notice, seal)
+            for notice in notices:
+                self.deliveries.tell_interview(row.id_hash, notice, seal)
 
     def known(self, interview_id: str, key: str) -> tuple[bytes, bytes | None] | None:
         """Return the answer that is stored under a key, and the interview after its turn.

@@ -7,6 +7,7 @@ from typing import Final
 
 from sqlalchemy import and_, bindparam, delete, func, insert, literal, not_, select, update
 
+from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.domain.errors import ArtifactMismatch, NotFound, RequestConflict
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.record_state import RecordState
@@ -79,7 +80,7 @@ _CLAIMABLE: Final = RECORD.add_columns(
 )
 _SHOWN: Final = select(
     records,
-    *jobs.c["batch_id", "place", "ended_at"],
+    *jobs.c["batch_id", "place", "ended_at", "asked_by"],
     _POSITION.scalar_subquery().label("position"),
     literal(0).label("sort_key"),
 )
@@ -217,7 +218,7 @@ class JobRows:
                 case RecordState.WAITING | RecordState.RUNNING:
                     return self._end(row, RecordState.CANCELLED)
                 case _:
-                    raise RequestConflict("job_over")
+                    raise RequestConflict("job_over", known_id=record_id)
 
     def take_from(self, runner: str, *, but: Container[str] = ()) -> tuple[JobEnd, ...]:
         """Let wait again what a process claimed or took, all `but` what it still does.
@@ -398,11 +399,13 @@ def _summary(row: Found) -> JobSummary:
         job_id=row.id,
         created_at=datetime.fromisoformat(row.created_at),
         state=state,
+        status=None if row.status is None else AssessmentStatus(row.status),
         reason=row.reason,
         danger=level_of(row.danger),
         position=row.position if state is RecordState.WAITING else None,
         batch_id=row.batch_id,
         place=row.place,
+        asked_by=row.asked_by,
         ended_at=None if row.ended_at is None else datetime.fromisoformat(row.ended_at),
     )
 

@@ -3,8 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
+from typing import Annotated, Final
 
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
+
+from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.risk import RiskLevel
@@ -100,6 +104,8 @@ class JobSummary(Shape):
     """When it ended; null while it has not, and for an assessment that no job made."""
     state: RecordState
     """`waiting`, `running`, `finished`, `failed` or `cancelled`."""
+    status: AssessmentStatus | None
+    """Of its result: `complete`, or `partial` where a part is missing; null without a result."""
     reason: str | None
     """Why it failed: the code of a problem, or `given_up` where its process died each time it was
     taken up; null unless it did."""
@@ -111,6 +117,11 @@ class JobSummary(Shape):
     """Of the batch that it came with; null for one that came alone."""
     place: int | None
     """Its place in that batch, from 0."""
+    hidden: tuple[str, ...] = ()
+    """Fields that are null because they are not for you: `danger` is for who sent the text and for
+    keys of the scope `read`."""
+    asked_by: SkipJsonSchema[Annotated[str | None, Field(exclude=True)]] = None
+    """`Principal.id` of who sent the text, for whom its danger is; not a part of the JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ copy of the data, as long as no copy of the keys is as old.
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from ai_psychiatrist.config import Settings
-from ai_psychiatrist.domain.errors import InputError, require
+from ai_psychiatrist.domain.errors import ConfigurationError, InputError, require
 from ai_psychiatrist.infrastructure.private_files import (
     make_file,
     make_folder,
@@ -24,7 +24,7 @@ from ai_psychiatrist.infrastructure.private_files import (
 )
 from ai_psychiatrist.store.database import Database
 from ai_psychiatrist.store.opening import FILE_NAME, KEYS_NAME
-from ai_psychiatrist.store.stores import Stores
+from ai_psychiatrist.store.stores import KEY_NAME, Stores
 from ai_psychiatrist.wiring.records import stores_of
 
 _FROM: Final = "FROM"
@@ -65,6 +65,22 @@ class Staged:
     folder: Path
     state_dir: Path
     has_keys: bool
+    key_file: Path
+    """Of the installation, which has to open the tenants' keys."""
+
+    def require_key(self) -> None:
+        """Raise `InputError` where the installation's key opens nothing of any tenant."""
+        tenants = self.stores.tenants()
+        for tenant in tenants:
+            with suppress(ConfigurationError):
+                self.stores.open(tenant)
+                return
+        require(
+            not tenants,
+            f"the key in {str(self.key_file)!r} opens nothing in the backup; nothing was restored. "
+            "Put the key there that the installation had when the backup was made",
+            field="DATA_KEY_FILE",
+        )
 
     def place(self) -> None:
         """Put the files where the program looks for them."""
@@ -109,6 +125,7 @@ def staged(settings: Settings, source: Path, *, keys_from: Path | None) -> Itera
                     folder=folder,
                     state_dir=state_dir,
                     has_keys=keys_from is not None,
+                    key_file=settings.data.key_file or state_dir / KEY_NAME,
                 )
 
 

@@ -20,9 +20,10 @@ from ai_psychiatrist.store.deliveries import (
     TRY_TIME,
     UNNAMED_TIME,
     Delivery,
+    DeliveryEvent,
     DeliveryState,
     DueDelivery,
-    HoldNotice,
+    InterviewNotice,
 )
 from ai_psychiatrist.store.interviews import StoredInterview
 from ai_psychiatrist.store.jobs import Callback, NewJob
@@ -119,6 +120,7 @@ def test_event_tells_the_end_and_the_danger_without_words(store: OpenedStore) ->
             "job_id": "job-1",
             "batch_id": "b-1",
             "state": "finished",
+            "status": "complete",
             "reason": None,
             "danger": "high",
             "danger_group": "read_now",
@@ -377,9 +379,10 @@ def test_danger_of_an_interview_that_is_not_read_is_told_again(
     stored = StoredInterview(origin=b"began", state=b"now")
     store.interviews.add("talk", stored, COLUMNS)
     to = Callback(host=HOST, url=f"https://{HOST}/{PATH}")
-    notice = HoldNotice(callback=to, data={"interview_id": "talk", "level": "high"})
+    data = {"interview_id": "talk", "level": "high"}
+    notice = InterviewNotice(event=DeliveryEvent.INTERVIEW_HELD, callback=to, data=data)
     held = {**COLUMNS, "version": 2, "danger": 4, "to_read": 2}
-    store.interviews.replace("talk", b"later", held, version=1, notice=notice)
+    store.interviews.replace("talk", b"later", held, version=1, notices=(notice,))
     at = store.database.clock()
     (first,) = claimed(store, at + SECOND)
     assert json.loads(first.body)["type"] == "interview.held"

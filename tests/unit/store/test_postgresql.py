@@ -43,7 +43,13 @@ from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.risk import RiskGroup, RiskLevel
 from ai_psychiatrist.store.audit import NO_TENANT, AuditLogs
 from ai_psychiatrist.store.database import Database, StoreLimits, Value, written
-from ai_psychiatrist.store.deliveries import Delivery, DeliveryState, DueDelivery, HoldNotice
+from ai_psychiatrist.store.deliveries import (
+    Delivery,
+    DeliveryEvent,
+    DeliveryState,
+    DueDelivery,
+    InterviewNotice,
+)
 from ai_psychiatrist.store.interviews import InterviewListRequest, StoredInterview, id_hash
 from ai_psychiatrist.store.job_rows import KeptJobCall
 from ai_psychiatrist.store.jobs import Callback, JobRef, NewJob, TakenJob
@@ -345,9 +351,11 @@ def test_interviews_are_kept_as_in_files(place: URL, database: Database, tmp_pat
     assert rows.add("an-id", stored, COLUMNS)
     assert rows.load("an-id") == stored
     to = Callback(host="hooks.example:443", url="https://hooks.example/")
-    notice = HoldNotice(callback=to, data={"interview_id": "an-id"})
+    notice = InterviewNotice(
+        event=DeliveryEvent.INTERVIEW_HELD, callback=to, data={"interview_id": "an-id"}
+    )
     held = {**COLUMNS, "version": 2, "state": "safety_hold"}
-    rows.replace("an-id", b"later", held, version=1, notice=notice)
+    rows.replace("an-id", b"later", held, version=1, notices=[notice])
     due = store.deliveries.claim([to.host], [to.host], now=clock.now)
     assert due is not None
     assert (due.interview_id, due.job_id, due.callback) == ("an-id", None, to)
