@@ -475,3 +475,24 @@ def test_the_operator_asks_follows_and_sees_what_came_from_where(site: Site) -> 
     assert sum("interview, answer 1" in row for row in rows) == 1
     assert page.locator(".interview tfoot").inner_text().count("unknown") == 1
     operator.axe()
+    answer = page.locator(".interview .dialogue .participant", has_text="Nearly every day")
+    digests = page.locator(".account summary")
+    assert (answer.is_visible(), digests.is_visible()) == (False, True)
+    page.emulate_media(media="print")
+    assert (answer.is_visible(), digests.is_visible()) == (True, False)
+
+
+def test_no_empty_field_and_no_button_of_danger_is_printed(site: Site) -> None:
+    operator = site.person().named("Ada")
+    path = operator.assess("Participant: I think about killing myself.\n")
+    page = operator.open(path)
+    note = page.locator("#danger input[name=note]")
+    assert note.is_visible()
+    page.click("#danger button")
+    page.wait_for_selector("#danger .read")
+    again = page.locator("#danger summary")
+    assert again.is_visible()
+    page.emulate_media(media="print")
+    assert not again.is_visible()
+    assert not page.locator("#danger button").is_visible()
+    assert page.locator("#danger .read").is_visible()

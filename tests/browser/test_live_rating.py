@@ -298,13 +298,18 @@ def test_by_keyboard_alone_an_adjudicator_decides_where_two_raters_differ(site: 
     third.axe()
     _tab_to(third, "#save")
     press("Enter")
-    page.wait_for_selector("#failed:has-text('PHQ8_Sleep')")
-    _tab_to(third, "fieldset[data-item='PHQ8_Sleep'] select")
+    page.wait_for_selector("#failed:has-text('Sleep: choose a gold score')")
     press("2")
-    press("Tab")
+    _tab_to(third, "#save")
+    press("Enter")
+    page.wait_for_selector("#missing:has-text('Sleep: say why')")
+    assert sleep.locator("#missing").count() == 1
+    third.axe()
     page.keyboard.type("nearly every night, and she says why")
     with page.expect_navigation():
         press("Enter")
+    page.wait_for_selector(".done:has-text('Saved')")
+    assert "All items are decided" in page.inner_text(".title")
     assert sleep.locator("select").input_value() == "2"
     assert sleep.locator("input").input_value() == "nearly every night, and she says why"
     third.axe()

@@ -162,6 +162,9 @@ def test_danger_in_an_interview_is_unread_danger_of_its_assessment(client: httpx
     sent = client.post(f"/interviews/{held['interview_id']}/acknowledge", data=form)
     assert sent.headers["location"] == f"/assessments/{record}#interview-danger"
     assert "&lt;b&gt;seen&lt;/b&gt;" in client.get(f"/assessments/{record}").text
+    assert "A person has to look" not in client.get(f"/assessments/{record}").text
+    page = client.get(f"/interviews/{held['interview_id']}").text
+    assert ("The interview is held." in page, "confirm each there" in page) == (True, False)
     assert listed(client, unread="true") == []
     assert listed(client)[1]["to_read"] == count
 
@@ -215,6 +218,42 @@ def test_somebody_who_rates_blind_may_confirm_and_stays_blind(client: httpx.Clie
     assert client.post(f"{PLACE}/{record}/acknowledgements", json={}).status_code == 201
     assert client.get(f"{PLACE}/{record}/review").json()["phase"] == "blind"
     assert client.get(f"{PLACE}/{record}").json()["code"] == "still_blind"
+
+
+def test_several_signs_in_one_sentence_of_an_interview_are_one_statement(
+    client: httpx.Client,
+) -> None:
+    said = "I want to kill myself and I have bought the pills."
+    held = answered(client, begin(client), text=f"Hm. {said} <b>So.</b>")
+    place = f"/v1/interviews/{held['interview_id']}/acknowledgements"
+    (one,) = client.get(place).json()["statements"]
+    assert (one["start"] < one["end"], client.get(place).json()["unread"]) == (True, 1)
+    page = client.get(f"/interviews/{held['interview_id']}").text
+    words = page.partition('<ol class="signs')[2].partition("</ol>")[0]
+    assert re.sub(r"</?strong>", "", words).count(said) == 1
+    assert re.search(r"<strong>[^<]*kill myself[^<]*</strong>", words.partition("<q dir")[2])
+
+
+def test_who_is_asked_to_rate_first_is_told_of_danger_and_confirms_without_scores(
+    client: httpx.Client,
+) -> None:
+    record = assessed(client)
+    body = {"protocol": "phq8", "assessment": client.get(f"{PLACE}/{record}").json()}
+    answered(client, begin(client, **body), text="I want to kill myself.")
+    page = client.post("/v1/session", data={"rater": "Ann"}, follow_redirects=True).text
+    here = f"/assessments/{record}"
+    page = client.get(here).text
+    assert "Rate it first?" in page
+    assert "Signs of danger: high" in page
+    assert "</strong>, 1 not yet read" in page
+    assert "killing myself" in page
+    assert "Total" not in page
+    form = {"csrf": re.findall(r'name="csrf" value="([^"]+)"', page)[0]}
+    sent = client.post(f"{here}/acknowledge", data=form)
+    assert (sent.status_code, sent.headers["location"]) == (303, f"{here}#danger")
+    page = client.get(here).text
+    assert ("Rate it first?" in page, "Read by <bdi>you</bdi>" in page) == (True, True)
+    assert client.get(f"{PLACE}/{record}/review").json()["phase"] in {"unseen", "blind"}
 
 
 def test_exports_have_who_read_what_and_notes_on_request_alone(client: httpx.Client) -> None:

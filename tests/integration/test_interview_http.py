@@ -582,7 +582,7 @@ def test_failed_turn_keeps_the_answer_and_is_taken_up_by_a_retry(tmp_path: Path)
             interview = begin(client, "incident", inputs=INCIDENT)
             models.server.script = lambda _: Reply(status=400, raw_body=b"{}")
             failed = posted(client, interview, text="I saw it at nine.")
-            assert_problem(failed, 502, "backend_failed", "is kept")
+            assert_problem(failed, 502, "backend_failed", "answers are stored")
             assert failed.json()["interview_id"] == interview["interview_id"]
             waiting = read(client, interview)
             assert (waiting["state"], waiting["failure"]) == ("failed", "request_refused")

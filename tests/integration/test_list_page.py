@@ -21,11 +21,17 @@ from tests.fakes.faults import fault
 from tests.golden.ways import model_server
 from tests.integration.command_here import run_here
 from tests.integration.running_app import RunningApp, client_of, settings_with
+from tests.integration.test_interview_http import answered, begin
 from tests.integration.test_reviews_http import Doors
 from tests.patience import wait_until
 
 PLACE: Final = "/v1/assessments"
 DANGER: Final = "Participant: I think about killing myself. I sleep badly nearly every night.\n"
+LESS: Final = "Participant: Then they are looked after. I already wrote the letter.\n"
+DENIED: Final = (
+    "Interviewer: Do you think about killing yourself?\nParticipant: No, never.\n"
+    "Interviewer: How do you sleep?\nParticipant: I sleep well.\n"
+)
 CALM: Final = "Participant: I sleep well. I eat well.\n"
 GONE: Final = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "MODEL_DEFAULT": "openai-chat:gone"}
 
@@ -136,6 +142,35 @@ def test_unread_danger_comes_first_then_the_newest(client: httpx.Client) -> None
         assert [row["title"].split()[0] for row in rows_of(client, **query)] == ["new", "old"]
 
 
+def test_unread_danger_is_sorted_by_its_level(client: httpx.Client) -> None:
+    for subject, text in (("grave", DANGER), ("less", LESS), ("calm", CALM)):
+        assessed(client, text, subject=subject)
+    assert [row["title"].split()[0] for row in rows_of(client)] == ["grave", "less", "calm"]
+    for level, answer in (
+        ("high", "I want to kill myself."),
+        ("moderate", "Everybody would be better off without me."),
+    ):
+        about = {"assessment_id": str(uuid.uuid4()), "items": {}}
+        held = answered(client, begin(client, assessment=about), text=answer)
+        report = client.get(f"/v1/interviews/{held['interview_id']}/report").json()
+        assert (held["state"], report["danger"]["level"]) == ("safety_hold", level)
+    table = client.get("/").text.partition('id="held-name"')[2].partition("</table>")[0]
+    assert re.findall(r"<td>(high|moderate) ", table) == ["high", "moderate"]
+
+
+def test_a_row_tells_danger_in_an_interview_from_what_the_transcript_denies(
+    client: httpx.Client,
+) -> None:
+    record = assessed(client, DENIED)
+    body = {"protocol": "phq8", "assessment": client.get(f"{PLACE}/{record}").json()}
+    answered(client, begin(client, **body), text="I want to kill myself.")
+    (row,) = rows_of(client)
+    assert row["Danger"] == (
+        "high : in an interview high (1); in the transcript nothing found, asked and denied "
+        "1 not yet read"
+    )
+
+
 def test_danger_is_on_rows_without_a_result(tmp_path: Path) -> None:
     with client_of(settings_with(tmp_path, **GONE)) as client:
         begun = client.post(
@@ -167,7 +202,7 @@ def test_danger_is_on_rows_that_are_under_way(tmp_path: Path) -> None:
         (first, second) = re.findall(
             r'<th scope="row"[^>]*><a href="(/[^"]+)"', client.get("/").text
         )
-        steps = [steps_of(client.get(path).text) for path in (first, second)]
+        steps = [steps_of(client.get(path).text) for path in (second, first)]
         assert (steps[0]["Begun"], steps[1]["Items scored from evidence"]) == ("not yet", "not yet")
         for step in ("Begun", "Transcript read for danger"):
             assert re.fullmatch(r"20[\d-]{8} \d\d:\d\d:\d\d UTC", steps[1][step])
@@ -232,6 +267,28 @@ def test_the_chosen_assessments_alone_are_exported(client: httpx.Client) -> None
     assert (missing.status_code, missing.json()["code"]) == (404, "assessment_not_found")
     for ids, form in (([], "results.csv"), ([first], "results.pdf")):
         assert chosen(client, "export", ids, **{"as": form}).status_code == 422
+
+
+def test_an_export_that_tells_hidden_scores_asks_first(client: httpx.Client) -> None:
+    seen, unseen = assessed(client), assessed(client, DANGER)
+    client.post("/v1/session", data={"rater": "Ann"})
+    page = client.get("/").text
+    assert 'href="/v1/export' not in page
+    form = {"csrf": re.findall(r'name="csrf" value="([^"]+)"', page)[0], "as": "results.csv"}
+    client.get(f"/assessments/{seen}", params={"show": "result"})
+    for given, count in (({"id": [seen, unseen]}, 1), ({"all": "true"}, 1)):
+        asked = client.post("/chosen/export", data=form | given)
+        assert asked.status_code == 200, asked.text
+        assert f"that you have not rated, {count} in number" in asked.text
+        (way,) = re.findall(r'href="(/v1/export[^"]+)">Export all the same', asked.text)
+    assert client.get(f"{PLACE}/{unseen}/review").json()["phase"] == "unseen"
+    for free in ({"id": seen}, {"all": "true", "as": "acknowledgements.csv"}):
+        told = client.post("/chosen/export", data=form | free)
+        assert told.headers["location"].startswith("/v1/export?what=")
+    exported = client.get(html.unescape(way)).text
+    assert (seen in exported, unseen in exported) == (True, True)
+    told = client.post("/chosen/export", data=form | {"all": "true"})
+    assert told.headers["location"] == "/v1/export?what=results&format=csv"
 
 
 def test_what_has_no_result_is_left_out_of_an_export_and_counted(tmp_path: Path) -> None:
@@ -316,6 +373,13 @@ def test_a_key_sees_pages_alone_and_no_button_that_it_may_not_use(tmp_path: Path
                     is_form = f'action="{place}"' in page.text
                     went = client.request("POST" if is_form else "GET", html.unescape(place))
                     assert went.status_code not in {401, 403}, (scopes, path, place)
+        sender = doors.client(frozenset({Scope.ASSESS}))
+        sender.headers["Accept"] = "text/html,*/*"
+        stored = sender.get(f"/assessments/{made}")
+        assert stored.status_code == 200
+        assert "The assessment is stored" in stored.text
+        assert "Signs of danger: high. Your key sends interviews" in stored.text
+        assert "killing" not in stored.text
         assert client.get("/").headers["content-type"].startswith("text/html")
         client.headers["Accept"] = "*/*"
         assert client.get("/").json()["missing_scopes"] == ["read"]

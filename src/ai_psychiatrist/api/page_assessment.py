@@ -25,6 +25,7 @@ from ai_psychiatrist.domain.review import (
     ReviewPhase,
     ReviewRow,
 )
+from ai_psychiatrist.domain.risk import RiskLevel
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.interview.interview_store import ReadInterview, read_all
 from ai_psychiatrist.results.page.views import (
@@ -36,7 +37,7 @@ from ai_psychiatrist.results.page.views import (
     danger_view,
     slug_of,
 )
-from ai_psychiatrist.results.page.words import ITEM_QUESTIONS, STEPS, end_words
+from ai_psychiatrist.results.page.words import ITEM_QUESTIONS, STEPS, end_words, words
 from ai_psychiatrist.results.reading import result_of
 from ai_psychiatrist.reviews.adjudication import differing, gold_of, rows_to_adjudicate
 from ai_psychiatrist.reviews.blindness import give_scores, is_asked_first, visible_rows
@@ -46,13 +47,16 @@ from ai_psychiatrist.store.interviews import ListedInterview
 from ai_psychiatrist.store.listing import Rated, RecordListRequest
 from ai_psychiatrist.store.records import Record
 from ai_psychiatrist.store.store import Store
+from ai_psychiatrist.store.stores import Records
 from ai_psychiatrist.wiring import Services
 
 router = APIRouter(prefix="/assessments", include_in_schema=False)
 
-_CHOICE = (
-    "You can rate it first, without seeing what the program made of it. Once you have seen its "
-    "scores, your rating is kept but counts as none of the blind ones."
+
+_SAVED = "Saved: every item has its gold score."
+_SENT = (
+    "Signs of danger: {level}. Your key sends interviews and reads no results: tell somebody who "
+    "has a key of scope read that it is there to be read."
 )
 
 
@@ -111,8 +115,9 @@ async def assessment(
                 stages=store.jobs.events(assessment_id),
                 subject=store.subject_of(assessment_id) if _sees_words(principal) else None,
             )
-        if not _asks_first(principal, phase) or wants_scores:
-            give_scores(store, assessment_id, principal)
+        if _asks_first(principal, phase) and not wants_scores:
+            return _without_scores(store, record, phase)
+        give_scores(store, assessment_id, principal)
         return _Read(
             record=record,
             phase=phase,
@@ -130,16 +135,25 @@ async def assessment(
             request, "Not here", "No assessment has this address.", status=404
         )
     except RequestConflict:
+        if Scope.ASSESS in principal.scopes and not _sees_words(principal):
+            return await _sent(assessment_id, request, records)
         if Scope.REVIEW not in principal.scopes:
             Required(frozenset({Scope.READ})).check(principal)
         return redirect_to(request, f"/assessments/{assessment_id}/rate")
     if found.record.summary.state is not RecordState.FINISHED:
         return await _progress(request, found, principal, services)
     if _asks_first(principal, found.phase) and not wants_scores:
-        here = f"/assessments/{assessment_id}"
-        ways = {"Rate it blind": f"{here}/rate", "Show the result": f"{here}?show=result"}
-        return await message_page(request, "Rate it first?", _CHOICE, status=200, ways=ways)
+        return await _page_without_scores(request, "rate_first", found, principal)
     return await _sheet(request, found, principal)
+
+
+async def _sent(record_id: str, request: Request, records: Records) -> Response:
+    """Tell who may only send interviews that one is stored, and how grave the danger in it is."""
+    found = await records.ask(lambda store: store.summary(record_id).figures.danger)
+    level = words(RiskLevel.NONE if found is None else found)
+    return await message_page(
+        request, "The assessment is stored", _SENT.format(level=level), status=200
+    )
 
 
 @router.get("/{assessment_id}/rate", dependencies=[requires(Scope.REVIEW)])
@@ -152,14 +166,9 @@ async def rate(
         waiting = RecordListRequest(
             rater=principal.id, limit=1, state=RecordState.FINISHED, rated=Rated.NOT_MINE
         )
-        return _Read(
-            record=store.get(assessment_id),
-            phase=store.reviews.standing(assessment_id, principal.id),
-            acknowledged=store.acknowledgements.of(assessment_id),
-            in_interviews=store.interviews.about(assessment_id),
-            subject=store.subject_of(assessment_id),
-            waiting=store.lists.page(waiting).total,
-        )
+        phase = store.reviews.standing(assessment_id, principal.id)
+        found = _without_scores(store, store.get(assessment_id), phase)
+        return replace(found, waiting=store.lists.page(waiting).total)
 
     try:
         found = await records.ask(read)
@@ -170,6 +179,25 @@ async def rate(
     is_over = found.phase is ReviewPhase.REVEALED
     if is_over or found.record.summary.state is not RecordState.FINISHED:
         return redirect_to(request, f"/assessments/{assessment_id}")
+    return await _page_without_scores(request, "rate", found, principal)
+
+
+def _without_scores(store: Store, record: Record, phase: ReviewPhase) -> _Read:
+    record_id = record.summary.id
+    return _Read(
+        record=record,
+        phase=phase,
+        acknowledged=store.acknowledgements.of(record_id),
+        in_interviews=store.interviews.about(record_id),
+        subject=store.subject_of(record_id),
+    )
+
+
+async def _page_without_scores(
+    request: Request, template: str, found: _Read, principal: Principal
+) -> Response:
+    """Show the words and the signs of danger in them, for who has not seen the scores."""
+    record_id = found.record.summary.id
 
     def danger() -> DangerView:
         # Nothing else of the result may reach the page.
@@ -180,18 +208,18 @@ async def rate(
     shown = await RESULT_READERS.run(danger)
     return await render_page(
         request,
-        "rate",
-        id=assessment_id,
-        subject=found.subject,
-        created_at=found.record.summary.created_at,
-        # What a browser calls ratings that are not committed yet: its own, and without a name.
-        draft=sha256(f"{assessment_id} {principal.id}".encode()).hexdigest()[:16],
-        is_blind=found.phase is not ReviewPhase.SEEN,
-        waiting=found.waiting,
+        template,
+        id=record_id,
         danger=shown,
         in_interviews=[one for one in found.in_interviews if one.danger is not None],
         may_read=Scope.READ in principal.scopes,
-        read=read_view(assessment_id, shown.risk, found.acknowledged, principal),
+        read=read_view(record_id, shown.risk, found.acknowledged, principal),
+        subject=found.subject,
+        created_at=found.record.summary.created_at,
+        # What a browser calls ratings that are not committed yet: its own, and without a name.
+        draft=sha256(f"{record_id} {principal.id}".encode()).hexdigest()[:16],
+        is_blind=found.phase is not ReviewPhase.SEEN,
+        waiting=found.waiting,
         questions=ITEM_QUESTIONS,
     )
 
@@ -314,6 +342,7 @@ async def adjudicate(
     return await render_page(
         request,
         "adjudicate",
+        done=_SAVED if gold and "saved" in request.query_params else "",
         id=assessment_id,
         subject=found.subject,
         created_at=found.record.summary.created_at,

@@ -11,7 +11,7 @@ from starlette.datastructures import ImmutableMultiDict
 from ai_psychiatrist.api.audit_trail import record_one_of_several
 from ai_psychiatrist.api.authorization import PrincipalOf, requires
 from ai_psychiatrist.api.dependencies import ERASING, RATING, RecordsOf
-from ai_psychiatrist.api.exports import MOST_CHOSEN
+from ai_psychiatrist.api.exports import MOST_CHOSEN, ExportedThing
 from ai_psychiatrist.api.json_body import BoundedRequest, BoundedRoute
 from ai_psychiatrist.api.page_cohort import EXPORTS
 from ai_psychiatrist.api.page_interview import interview_view
@@ -20,7 +20,9 @@ from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.errors import NotFound
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewPhase
+from ai_psychiatrist.reviews.blindness import is_asked_first
 from ai_psychiatrist.store.audit import BEGUN
+from ai_psychiatrist.store.listing import RecordListRequest
 from ai_psychiatrist.store.records import RecordSummary
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records
@@ -31,6 +33,10 @@ _CONFIRMED: Final = "erase"
 """The word that is typed before anything is erased."""
 _MOST_FIELDS: Final = MOST_CHOSEN + 10
 _NONE: Final = "Choose at least one assessment, by the box at the beginning of its row."
+_UNBLINDS: Final = (
+    "The file tells the scores of assessments that you have not rated, {count} in number. After "
+    "that your ratings of them are kept but count as none of the blind ones."
+)
 _NO_RATING: Final = "None of these can be rated: you have rated them, or they have no result."
 
 
@@ -44,17 +50,33 @@ class Chosen:
 
 
 @router.post("/export", dependencies=[requires(Scope.READ)])
-async def export_chosen(request: BoundedRequest) -> Response:
-    """Go to the export of the chosen assessments."""
+async def export_chosen(
+    request: BoundedRequest, records: RecordsOf, principal: PrincipalOf
+) -> Response:
+    """Go to the export of the chosen assessments, or of `all`; ask first who could rate blind."""
     form = await read_form(request, most_fields=_MOST_FIELDS)
-    chosen = form.getlist("id")[:MOST_CHOSEN]
+    chosen = [] if "all" in form else form.getlist("id")[:MOST_CHOSEN]
     forms = {f"{what}.{kind}": (what, kind) for what, kind, _ in EXPORTS}
     wanted = forms.get(form.get("as", ""))
-    if not chosen or wanted is None:
+    if wanted is None or not (chosen or "all" in form):
         return await _nothing_chosen(request)
     query = [*zip(("what", "format"), wanted, strict=True)]
     query += [("assessment_id", record_id) for record_id in chosen]
-    return redirect_to(request, f"/v1/export?{urlencode(query)}")
+    export = f"/v1/export?{urlencode(query)}"
+    if wanted[0] == ExportedThing.ACKNOWLEDGEMENTS or not is_asked_first(principal):
+        return redirect_to(request, export)
+    unseen = RecordListRequest(
+        rater=principal.id,
+        state=RecordState.FINISHED,
+        only=frozenset(chosen),
+        hidden=frozenset({ReviewPhase.UNSEEN}),
+    )
+    count = await records.ask(lambda store: store.lists.hidden(unseen))
+    if not count:
+        return redirect_to(request, export)
+    ways = {"Back to the list": "/", "Export all the same": export}
+    words = _UNBLINDS.format(count=count)
+    return await message_page(request, "Export with scores?", words, status=200, ways=ways)
 
 
 @router.post("/rate", dependencies=RATING)

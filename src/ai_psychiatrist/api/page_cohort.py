@@ -217,6 +217,7 @@ async def cohort(
         may_review=Scope.REVIEW in principal.scopes,
         may_erase=Scope.ADMIN in principal.scopes,
         exports=EXPORTS,
+        is_asked_first=is_asked_first(principal),
     )
 
 

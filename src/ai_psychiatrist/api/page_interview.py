@@ -56,7 +56,7 @@ _STATES: Final = {
     InterviewState.FAILED: "A model failed; what was answered is kept, and the person can go on.",
     InterviewState.REPORTING: "It is over.",
     InterviewState.DONE: "It is over.",
-    InterviewState.SAFETY_HOLD: "It is held: an answer has signs of danger. A person has to look.",
+    InterviewState.SAFETY_HOLD: "It is held: an answer has signs of danger.",
 }
 
 router = APIRouter(prefix=_PREFIX, include_in_schema=False)

@@ -121,7 +121,7 @@ class InterviewListRequest:
     state: str | None = None
     """Only those in this state."""
     has_danger: bool = False
-    """Only those in which danger was found, held or gone on with; held and unread ones first."""
+    """Only those in which danger was found, held or gone on with; unread ones first, by level."""
     is_apart: bool = False
     """Only those about no stored assessment."""
     unread: bool = False
@@ -344,7 +344,7 @@ class InterviewRows:
         first: tuple[ColumnElement[Any], ...] = ()
         if wanted.has_danger:
             shown = shown.where(interviews.c.danger.is_not(None))
-            first = (case((interviews.c.unread > 0, 0), else_=1),)
+            first = (case((interviews.c.unread > 0, -interviews.c.danger), else_=1),)
         if wanted.is_apart:
             shown = shown.where(interviews.c.record_id.is_(None))
         if wanted.unread:

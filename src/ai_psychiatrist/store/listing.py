@@ -44,8 +44,8 @@ from ai_psychiatrist.store.schema import begun, interviews, records, shown
 
 
 class Sort(StrEnum):
-    """The order of a list: the newest, unread danger, the widest belief, the gravest danger or the
-    highest possible total first; what has no figure comes last."""
+    """The order of a list: the newest, unread danger by its level, the widest belief, the gravest
+    danger or the highest possible total first; what has no figure comes last."""
 
     CREATED = "created"
     UNREAD = "unread"
@@ -261,7 +261,7 @@ def _listed(wanted: RecordListRequest) -> Select[Any]:
     is_hidden = _is_hidden(wanted)
     figures: dict[Sort, ColumnElement[int]] = {
         Sort.CREATED: literal(0),
-        Sort.UNREAD: case((_SEEN.c.is_unread, 1), else_=0),
+        Sort.UNREAD: case((_SEEN.c.is_unread, func.coalesce(_DANGER, 0))),
         Sort.DANGER: _DANGER,
         Sort.WIDTH: case((not_(is_hidden), _SEEN.c.width)),
         Sort.TOTAL: case((not_(is_hidden), _SEEN.c.total_max)),

@@ -102,15 +102,18 @@ def danger_of(
     if not holding:
         return None
     said_from = len(question.text) + 1
+    places: dict[int, DangerPlace] = {}
+    for signal in sorted(holding, key=lambda one: one.start):
+        start, end = signal.start - said_from, signal.end - said_from
+        # Several signs in one sentence are one statement, which a person reads once.
+        opens = sentence_bounds(answer.text, start, end).start
+        if known := places.get(opens):
+            start, end = known.start, max(known.end, end)
+        places[opens] = DangerPlace(turn=answer.turn, start=start, end=end)
     return Danger(
         level=max((signal.level for signal in holding), key=lambda level: level.rank),
         categories=tuple(sorted({signal.category for signal in holding})),
-        places=tuple(
-            DangerPlace(
-                turn=answer.turn, start=signal.start - said_from, end=signal.end - said_from
-            )
-            for signal in holding
-        ),
+        places=tuple(places.values()),
         source=holding[0].source,
     )
 
