@@ -80,8 +80,9 @@ def test_a_whole_interview_by_touch_on_a_telephone(site: Site, theme: Any) -> No
     for number in range(1, 5):
         at(page, number)
         assert page.evaluate("document.activeElement.id") == "question"
-        assert page.locator("#help").bounding_box()["y"] < 640  # type: ignore[index]
+        help_from = page.locator("#help").bounding_box()["y"]  # type: ignore[index]
         sizes = [one.bounding_box() for one in page.locator("#options button").all()]
+        assert all(box is not None and box["y"] + box["height"] < help_from for box in sizes)
         assert len(sizes) == 5
         assert all(box is not None and box["height"] >= 48 for box in sizes)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -331,7 +332,12 @@ def test_what_is_new_stands_at_the_top_and_typed_words_are_received_at_once(site
     page.click("#go-on")
     page.wait_for_selector("#question:has-text('You said')")
     assert page.inner_text("#status") == "Question 1 of 4"
+    top = page.locator("#status").bounding_box()["y"]  # type: ignore[index]
+    tools = page.locator("#tools").bounding_box()
+    assert tools is not None
+    assert tools["y"] + tools["height"] <= top
     assert page.evaluate("[document.activeElement.id, scrollY]") == ["question", 0]
+    page.wait_for_selector("#status:empty", state="attached")
 
 
 def test_what_is_read_back_takes_a_yes_or_a_no_and_what_was_noted_is_a_list(site: Site) -> None:
@@ -342,7 +348,7 @@ def test_what_is_read_back_takes_a_yes_or_a_no_and_what_was_noted_is_a_list(site
     say(page, "three days")
     asked = page.locator("#question")
     assert asked.inner_text() == (
-        "You said “three days”. For appetite I noted: Several days. Is that right?"
+        "You said “three days”. For trouble with eating I noted: Several days. Is that right?"
     )
     replies = ["Yes, that is right", "No, that is not right"]
     assert page.locator("#options button").all_inner_texts() == replies
@@ -356,15 +362,15 @@ def test_what_is_read_back_takes_a_yes_or_a_no_and_what_was_noted_is_a_list(site
     assert asked.inner_text() == "That was my last question. This is what I have noted:"
     lines = [line.splitlines() for line in page.locator("#noted li > div").all_inner_texts()]
     assert [list(filter(None, one)) for one in lines] == [
-        ["Appetite", "You: “three days”", "Noted: Several days"],
-        ["Self-worth", "Noted: I prefer not to say"],
-        ["Concentration", "Noted: Not at all"],
-        ["Moving and speaking", "Noted: Not at all"],
+        ["Trouble with eating", "You: “three days”", "Noted: Several days"],
+        ["Feeling bad about yourself", "Noted: I prefer not to say"],
+        ["Trouble concentrating", "Noted: Not at all"],
+        ["Being slowed down or restless", "Noted: Not at all"],
     ]
     assert page.inner_text("#closing") == "Would you like to change anything?"
     assert page.locator("#options button").all_inner_texts() == ["No, this is right"]
     page.locator("#noted button").nth(2).click()
-    page.wait_for_selector("#spoken:has-text('concentration')")
+    page.wait_for_selector("#spoken:has-text('concentrating')")
     page.locator("#options button").nth(3).click()
     page.wait_for_selector("#noted:has-text('Nearly every day')")
 
@@ -375,12 +381,17 @@ def test_a_page_whose_interview_was_held_goes_on_by_itself(site: Site) -> None:
     say(page, "I want to kill myself.")
     say(page, "That is all.")
     page.wait_for_selector("#over:has-text('they appear here')")
+    assert page.inner_text("#progress") == ""
+    assert page.inner_text("main").count(_HELP) == 1
+    assert page.locator("#help").is_hidden()
+    assert page.get_attribute("#spoken a", "href") == "tel:0800111"
     with client_at(site.url) as client:
         path = f"/v1/interviews/{interview['interview_id']}/reopen"
         client.post(path, json={"reason": "Called back."}).raise_for_status()
     page.evaluate("dispatchEvent(new Event('focus'))")
     page.wait_for_selector("#spoken:has-text('Welcome back')")
     assert page.locator("#over").is_hidden()
+    assert page.get_attribute("#help a", "href") == "tel:0800111"
     page.click("#options button")
     at(page, 2)
 
@@ -452,6 +463,8 @@ def test_the_operator_asks_follows_and_sees_what_came_from_where(site: Site) -> 
     operator.axe()
     page.click("text=Ask the person")
     address = page.input_value("#link")
+    page.click("#copy")
+    page.wait_for_selector("#copy:text-is('Copied')")
     operator.axe()
     page.reload()
     assert page.locator("#link").count() == 0

@@ -88,7 +88,7 @@ def test_unclear_answer_is_confirmed_and_scored(wire: str, tmp_path: Path) -> No
     with holding(tmp_path, proposing(), wire) as (client, models):
         first = begin_sleep(client)
         asked = answered(client, first, text=SAID)
-        words = f"You said “{WORDS}”. For sleep I noted: Several days. Is that right?"
+        words = f"You said “{WORDS}”. For trouble with sleep I noted: Several days. Is that right?"
         assert asked["question"]["text"] == words
         assert asked["question"]["purpose"] == "read_back"
         assert kinds(asked) == ["confirm", "reject", "anchor", "anchor", "anchor", "decline"]

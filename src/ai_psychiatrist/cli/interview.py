@@ -212,7 +212,7 @@ Examples:
 
   ai-psychiatrist interview reopen ID --reason "Called back; safe at home with family."
 
-The person is welcomed back and asked the question that waited once more. Who reopened it, when and
+The person is welcomed back and asked the waiting question again. Who reopened it, when and
 why stays in the interview and its report. The page on which the person was held goes on by itself.
 
 Exit status: 0 it goes on, 2 there is no such interview, it is not held, or no reason is given.
@@ -237,7 +237,7 @@ def reopen(
         with audited(services.stores, LOCAL.tenant, "interview_reopened", interview_id):
             going_on = service.reopen(interview_id, reason=reason, author=LOCAL.id)
             runner.run(going_on)
-    say("It goes on: the person is asked the question that waited once more.")
+    say("It goes on: the person is asked the waiting question again.")
 
 
 @interview_app.command(

@@ -22,7 +22,11 @@ from ai_psychiatrist.interview.acts import (
     speaks_of_question,
     without,
 )
-from ai_psychiatrist.interview.phq8.corrections import named_items, withdrawn_items
+from ai_psychiatrist.interview.phq8.corrections import (
+    named_items,
+    topic_at_head,
+    withdrawn_items,
+)
 from ai_psychiatrist.interview.phq8.free_answers import (
     AnswerReading,
     ReadingKind,
@@ -239,12 +243,18 @@ def read_message(
         rest = " " * head.end() + rest[head.end() :]
     is_to_be_read = bool(rest.strip()) and not is_instruction(text)
     read = readings_by_item(asked or _ANY, rest) if is_to_be_read else {}
+    about = topic_at_head(rest) if is_to_be_read else None
+    if about is not None and about[0] is not asked:
+        after = " " * about[1] + rest[about[1] :]
+        read_of = readings_by_item(about[0], after)
+        if read_of[about[0]].is_read:
+            read, rest = read_of, after
     readings = {item: _as_typed(one, text) for item, one in read.items()}
     said_of = [item for item, one in readings.items() if one.kind is not ReadingKind.NONE]
     if len(said_of) == 1:
         readings[said_of[0]] = _with_sentences(readings[said_of[0]], text, rest)
     own = readings.pop(asked, NOTHING) if asked is not None else NOTHING
-    if asked is None and not named_items(rest, [_ANY]):
+    if asked is None and not named_items(text, [_ANY]):
         readings.pop(_ANY, None)
     says = emoji_says(text)
     is_again = was_declined and may_refuse_again(text)

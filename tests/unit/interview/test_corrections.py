@@ -33,6 +33,19 @@ NAMED = [
     ("wait, sleep was every day", 3),
     ("sorry, about the sleep question: three days", 1),
 ]
+NAMES = [
+    *[("interest", Item.NO_INTEREST), ("pleasure", Item.NO_INTEREST), ("mood", Item.DEPRESSED)],
+    *[("sleep", Item.SLEEP), ("energy", Item.TIRED), ("tiredness", Item.TIRED)],
+    *[("appetite", Item.APPETITE), ("eating", Item.APPETITE), ("self-worth", Item.FAILURE)],
+    *[("feeling bad about myself", Item.FAILURE), ("concentration", Item.CONCENTRATING)],
+    *[("moving", Item.MOVING), ("restlessness", Item.MOVING)],
+]
+AT_HEAD = [
+    ("yes, but about {}, it was nearly every day", 3),
+    ("about {}, it was nearly every day", 3),
+    ("wait, about {}, it was nearly every day", 3),
+    ("about {}, that was wrong, it was ten days", 2),
+]
 WITHDRAWN = [
     *("I was wrong about sleep", "i got the sleep one wrong", "I lied about sleep, sorry"),
     *("What I said about sleep isn't right.", "Can I change my answer about sleep?"),
@@ -58,7 +71,7 @@ def test_what_is_corrected_is_read_back_and_never_scored_for_the_next_item(
     agents = ScriptedAgents()
     at = lead(tmp_path, "=Not at all", said, agents=agents if has_model else None)
     assert at.question.purpose is QuestionPurpose.READ_BACK
-    assert at.question.text.partition("For sleep I noted: ")[1]
+    assert at.question.text.partition("For trouble with sleep I noted: ")[1]
     assert at.scores(*OPEN) == [None] * 3
     assert agents.asked == []
     at = lead(tmp_path, "=Not at all", said, "yes")
@@ -69,6 +82,34 @@ def test_what_is_corrected_is_read_back_and_never_scored_for_the_next_item(
     assert [one.act for one in sleep.said] == [Act.ANSWER, Act.CORRECTION, Act.CONFIRMATION]
     assert (at.question.text, at.asks(Item.TIRED)) == (PHQ8.items[Item.TIRED].question, 1)
     assert Act.ANSWER not in {one.act for one in at.outcome(Item.TIRED).said}
+
+
+@pytest.mark.parametrize(
+    ("before", "name", "item"),
+    [
+        *(([], name, item) for name, item in NAMES),
+        *((["it varied a lot"], *NAMES[at]) for at in (0, 3, 9)),
+        *((["three days"], *NAMES[at]) for at in (0, 3, 9)),
+    ],
+)
+@pytest.mark.parametrize(("form", "score"), AT_HEAD)
+def test_an_item_named_at_the_head_is_read_back_before_the_question_that_waits(
+    form: str, score: int, before: list[str], name: str, item: Item, tmp_path: Path
+) -> None:
+    every = list(Item)
+    place = every.index(item) + 1
+    waiting = every[place] if place < len(every) else None
+    said = ["=Several days"] * place + (before if waiting else [])
+    at = lead(tmp_path, *said, form.format(name), unknown=tuple(Item))
+    assert (at.question.item, at.question.purpose) == (item, QuestionPurpose.READ_BACK)
+    at = lead(tmp_path, *said, form.format(name), "yes", unknown=tuple(Item))
+    assert at.scores(item) == [score]
+    if waiting is None:
+        assert at.question.purpose is QuestionPurpose.REVIEW
+    elif before == ["three days"] and form.startswith("yes"):
+        assert at.scores(waiting) == [1]
+    else:
+        assert at.question.item is waiting
 
 
 @pytest.mark.parametrize(
@@ -93,7 +134,7 @@ def test_an_answer_that_was_wrong_is_asked_for_again_and_unknown_until_then(
 ) -> None:
     at = lead(tmp_path, "=Not at all", said)
     assert (at.question.item, at.question.purpose) == (Item.SLEEP, QuestionPurpose.ASK)
-    assert at.snapshot.notice == "Let us go back to one question: sleep."
+    assert at.snapshot.notice == "Let us go back to one question: trouble with sleep."
     assert at.outcome(Item.SLEEP).unknown_reason is UnansweredReason.AMBIGUOUS_ANSWER
     assert at.outcome(Item.SLEEP).said[-1].act is Act.CORRECTION
     at = lead(tmp_path, "=Not at all", said, "=Nearly every day", "=Several days")
@@ -113,7 +154,7 @@ def test_an_answer_that_was_wrong_is_asked_for_again_and_unknown_until_then(
 )
 def test_the_answer_beside_an_answer_that_was_wrong_is_kept(said: str, tmp_path: Path) -> None:
     at = lead(tmp_path, "=Not at all", said, "=Nearly every day")
-    assert at.question.text.endswith("For energy I noted: Several days. Is that right?")
+    assert at.question.text.endswith("For tiredness I noted: Several days. Is that right?")
     at = lead(tmp_path, "=Not at all", said, "=Nearly every day", "yes")
     assert at.scores(*OPEN) == [3, 1, None]
 
@@ -176,7 +217,7 @@ def test_another_item_may_be_corrected_where_a_refused_one_is_offered_again(
 ) -> None:
     said = ["pass", "=Not at all", "=Not at all", "no, but I was tired every day"]
     at = lead(tmp_path, *said)
-    assert at.question.text.endswith("For energy I noted: Nearly every day. Is that right?")
+    assert at.question.text.endswith("For tiredness I noted: Nearly every day. Is that right?")
 
 
 def test_an_item_further_back_may_be_named(tmp_path: Path) -> None:
@@ -201,7 +242,7 @@ def test_what_is_said_of_an_item_before_its_turn_is_kept_and_read_back_then(
     at = lead(tmp_path, said, "yes")
     assert at.question.text == (
         "You said “My energy was low every day”. "
-        "For energy I noted: Nearly every day. Is that right?"
+        "For tiredness I noted: Nearly every day. Is that right?"
     )
     assert at.scores(*OPEN) == [1, None, None]
     at = lead(tmp_path, said, "yes", "yes")
@@ -227,10 +268,13 @@ def test_where_it_is_not_clear_the_person_is_asked_which_one_is_meant(
 ) -> None:
     at = lead(tmp_path, "=Several days", said)
     assert at.scores(Item.SLEEP, Item.TIRED) == [None, None]
-    assert at.question.text == "I want to be sure which question you mean: sleep, or energy?"
+    assert (
+        at.question.text
+        == "I want to be sure which question you mean: trouble with sleep, or tiredness?"
+    )
     assert [(option.text, option.kind) for option in at.question.options] == [
-        ("An earlier question: sleep", AnswerKind.ITEM),
-        ("The question just asked: energy", AnswerKind.ITEM),
+        ("An earlier question: trouble with sleep", AnswerKind.ITEM),
+        ("The question just asked: tiredness", AnswerKind.ITEM),
         ("Please ask me again", AnswerKind.ASK_AGAIN),
         ("I prefer not to say", AnswerKind.DECLINE),
     ]
@@ -239,8 +283,11 @@ def test_where_it_is_not_clear_the_person_is_asked_which_one_is_meant(
 @pytest.mark.parametrize(
     ("reply", "about"),
     [
-        *((way, Item.SLEEP) for way in ("=An earlier question: sleep", "sleep", "The one before.")),
-        *((way, Item.TIRED) for way in ("=The question just asked: energy", "energy")),
+        *(
+            (way, Item.SLEEP)
+            for way in ("=An earlier question: trouble with sleep", "sleep", "The one before.")
+        ),
+        *((way, Item.TIRED) for way in ("=The question just asked: tiredness", "energy")),
     ],
 )
 def test_the_correction_is_of_the_item_that_the_person_says(
@@ -281,7 +328,7 @@ def test_a_refusal_to_say_which_declines_the_present_item_and_reads_the_earlier_
 ) -> None:
     said = ["=Several days", "every day, sorry", reply]
     at = lead(tmp_path, *said)
-    assert at.question.text.endswith("For sleep I noted: Several days. Is that right?")
+    assert at.question.text.endswith("For trouble with sleep I noted: Several days. Is that right?")
     at = lead(tmp_path, *said, "yes")
     assert at.scores(Item.SLEEP, Item.TIRED) == [1, None]
     assert at.outcome(Item.TIRED).unknown_reason is UnansweredReason.DECLINED
@@ -324,9 +371,14 @@ def test_the_question_is_worded_as_the_protocol_has_it(tmp_path: Path) -> None:
     answers = PHQ8.answers.model_copy(update={"correction": own})
     protocols = {"phq8": PHQ8.model_copy(update={"answers": answers})}
     at = lead(tmp_path, "=Several days", "every day, sorry", protocols=protocols)
-    assert at.question.text == "Is that sleep, or energy?"
+    assert at.question.text == "Is that trouble with sleep, or tiredness?"
     offered = [option.text for option in at.question.options]
-    assert offered == ["Before: sleep", "Now: energy", "Ask again", "I prefer not to say"]
+    assert offered == [
+        "Before: trouble with sleep",
+        "Now: tiredness",
+        "Ask again",
+        "I prefer not to say",
+    ]
     assert leading_words(PHQ8.answers.correction.question) == ()
 
 

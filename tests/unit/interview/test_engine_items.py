@@ -100,7 +100,7 @@ def test_the_options_have_letters_and_a_refusal_has_its_own(tmp_path: Path) -> N
 @pytest.mark.parametrize(("reply", "score"), [("yes", 1), ("no", None), ("every day", None)])
 def test_a_bare_number_is_read_back_as_days(reply: str, score: int | None, tmp_path: Path) -> None:
     at = lead(tmp_path, "3")
-    assert at.question.text == "For sleep, do you mean 3 of the 14 days?"
+    assert at.question.text == "For trouble with sleep, do you mean 3 of the 14 days?"
     at = lead(tmp_path, "3", reply)
     assert at.outcome(Item.SLEEP).score == score
 
@@ -215,16 +215,16 @@ def test_at_the_end_the_person_sees_what_was_noted_and_nothing_that_is_for_the_o
 ) -> None:
     at = lead(tmp_path, "=Several days", "most days", "yes", "pass", "no")
     assert review_of(at) == [
-        "Sleep: Several days",
-        "Energy: More than half the days (you said: “most days”)",
-        "Moving and speaking: no answer",
+        "Trouble with sleep: Several days",
+        "Tiredness: More than half the days (you said: “most days”)",
+        "Being slowed down or restless: no answer",
     ]
     assert at.question.text.startswith("That was my last question.")
     assert [(one.text, one.kind) for one in at.question.options] == [
         ("No, this is right", AnswerKind.CONFIRM),
-        ("Change: sleep", AnswerKind.ITEM),
-        ("Change: energy", AnswerKind.ITEM),
-        ("Change: moving and speaking", AnswerKind.ITEM),
+        ("Change: trouble with sleep", AnswerKind.ITEM),
+        ("Change: tiredness", AnswerKind.ITEM),
+        ("Change: being slowed down or restless", AnswerKind.ITEM),
     ]
     said = " ".join(one.text.lower() for one in at.snapshot.messages)
     assert not any(word in said for word in ("score", "total", "severity", "depress"))
@@ -243,8 +243,8 @@ def test_the_review_is_answered_once_and_the_interview_ends(reply: str, tmp_path
 @pytest.mark.parametrize(
     ("replies", "score", "turn"),
     [
-        (["=Change: sleep", "=Nearly every day"], 3, 5),
-        (["=Change: sleep", "every day", "yes"], 3, 5),
+        (["=Change: trouble with sleep", "=Nearly every day"], 3, 5),
+        (["=Change: trouble with sleep", "every day", "yes"], 3, 5),
         (["I'd like to change my sleep", "every day", "yes"], 3, 5),
         (["yes", "sleep", "=Nearly every day"], 3, 6),
         (["three days", "sleep", "=Nearly every day"], 3, 6),
@@ -257,7 +257,7 @@ def test_what_was_noted_may_be_changed_and_both_versions_are_kept(
     replies: list[str], score: int, turn: int, tmp_path: Path
 ) -> None:
     at = lead(tmp_path, *["=Several days"] * 3, *replies)
-    assert review_of(at)[0].startswith(f"Sleep: {ANCHORS[score]}")
+    assert review_of(at)[0].startswith(f"Trouble with sleep: {ANCHORS[score]}")
     sleep = at.outcome(Item.SLEEP)
     assert (sleep.score, sleep.answer_turn) == (score, turn)
     assert sleep.said[0].words == "Several days"

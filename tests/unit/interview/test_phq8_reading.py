@@ -73,6 +73,7 @@ Failure 1: a handful of times
 Concentrating 2: half the time my mind's elsewhere
 Sleep 2: two thirds of the nights
 Depressed 0: just the one day
+Sleep 0: no more than one bad night
 Sleep 1: every third night or so
 Depressed 2: More often than not
 Sleep 2: i dont sleep well like 5 nights outta 7

@@ -55,7 +55,7 @@ def test_what_is_read_is_read_back_in_the_words_of_the_protocol(said: str, tmp_p
     at, agents = about_energy(tmp_path, said)
     words = "worn to the bone" if said == BY_MODEL else "it was most days"
     assert at.question.text == (
-        f"You said “{words}”. For energy I noted: More than half the days. Is that right?"
+        f"You said “{words}”. For tiredness I noted: More than half the days. Is that right?"
     )
     assert at.question.purpose is QuestionPurpose.READ_BACK
     assert [(option.text, option.kind) for option in at.question.options] == [
@@ -80,7 +80,7 @@ def test_the_likeliest_score_of_an_unclear_answer_is_read_back_and_counts_after_
     said = "every day, same as ever"
     assert read_answer(Item.TIRED, said).kind is ReadingKind.UNCLEAR
     at, _ = about_energy(tmp_path, said, replies=({"frequency": "unclear", "words": ""},))
-    assert at.question.text.endswith("For energy I noted: Nearly every day. Is that right?")
+    assert at.question.text.endswith("For tiredness I noted: Nearly every day. Is that right?")
     assert at.outcome(Item.TIRED).score is None
     assert at.outcome(Item.TIRED).said[0].unclear is Unclear.COMPARISON
     at, _ = about_energy(tmp_path, said, "yes", replies=({"frequency": "unclear", "words": ""},))
@@ -200,7 +200,7 @@ def test_another_answer_replaces_it_and_is_read_back_itself_where_it_is_read(
     assert at.snapshot.proposals[0].outcome is not ProposalOutcome.OPEN
     if reply == "three days":
         assert at.question.text == (
-            "You said “three days”. For energy I noted: Several days. Is that right?"
+            "You said “three days”. For tiredness I noted: Several days. Is that right?"
         )
         at, _ = about_energy(tmp_path, said, reply, "yes")
         assert (at.outcome(Item.TIRED).score, at.outcome(Item.TIRED).answer_turn) == (1, 2)

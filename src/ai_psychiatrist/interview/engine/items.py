@@ -227,7 +227,8 @@ def _beside(
     if item is None:
         return interview
     aside = not_answering(protocol, interview, message)
-    is_reply = message.is_no or message.leans_yes
+    is_read_back = interview.open_proposal(item) is not None
+    is_reply = is_read_back and (message.is_no or message.leans_yes)
     of_another = message.speaks_of_others and message.answer.kind is ReadingKind.NONE
     if aside is None and message.is_refusal:
         # "I'd rather not talk about sleep" refuses that one.
@@ -240,7 +241,6 @@ def _beside(
         of_another = True
     if aside is None and of_another and not is_reply:
         # The question is still to be answered, and what was read back still to be confirmed.
-        is_read_back = interview.open_proposal(item) is not None
         kept = with_others(interview, message)
         return proceed(protocol, kept if is_read_back else uncounted(kept, item))
     return aside

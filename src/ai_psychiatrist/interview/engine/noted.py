@@ -137,9 +137,8 @@ def settled(interview: Interview, item: Item, score: int | None) -> Interview:
 
 
 def uncounted(interview: Interview, item: Item) -> Interview:
-    """Take one ask of an item back: the message did not answer it."""
-    goal = interview.goal_of(item)
-    return with_goals(interview, [replace(goal, asks=max(goal.asks - 1, 0))])
+    """Take the asks of an item back: the message was about another one, and it is asked next."""
+    return with_goals(interview, [replace(interview.goal_of(item), asks=0)])
 
 
 def counted(item: Item, turn: int, read: AnswerReading) -> ItemReading:

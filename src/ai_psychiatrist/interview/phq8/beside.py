@@ -55,6 +55,7 @@ _ADDRESS: Final = re.compile(
 _JUST: Final = ("just ", "only ", "maybe ", "perhaps ", "apart ", "except ", "bar ")
 _NOT_REALLY: Final = re.compile(r"(?:no )?not really §")
 _IS_NO: Final = re.compile(r"§ (?:no|not)$")
+_NO_MORE: Final = re.compile(r"^(?:no|not) more than ")
 _OWN_AFTER: Final = re.compile(
     r"(?:and|so|but) (?:i|im|ive|id)(?!\S).*§|§ (?:when|where|that|on which) (?:i|im|ive|id)(?!\S)"
 )
@@ -235,7 +236,9 @@ class Beside:
 
     def _is_of_well_days(self, around: str, *, is_none: bool) -> bool:
         is_counted = self.one.manner is Manner.COUNTED
-        words = f"{self.clause.words_of(self.one)} {around}" if is_counted else around
+        # "No more than one bad night" does not say that nights were not bad.
+        counted = _NO_MORE.sub("", self.clause.words_of(self.one))
+        words = f"{counted} {around}" if is_counted else around
         is_of_the_others = self._denies(self.number)
         before = self.clauses[self.number - 1].around() if is_of_the_others else ""
         if self._is_label(around) or is_well_said(self.item, before):

@@ -113,6 +113,19 @@ def named_items(text: str, among: Iterable[Item]) -> tuple[Item, ...]:
     return tuple(item for item in among if _names(item).search(spoken))
 
 
+def topic_at_head(text: str) -> tuple[Item, int] | None:
+    """Return the item that a message says it is about, and where what it says of it begins.
+
+    As in "yes, but about interest, it was every day"; `None` where it begins otherwise.
+    """
+    answer = spoken_answer(text[:MOST_CHARACTERS])
+    for item in Item:
+        head = _topic(item).match(answer.spoken)
+        if head is not None and _WORD.search(answer.spoken, head.end()):
+            return item, _typed(answer, head.end())
+    return None
+
+
 def item_meant(text: str, earlier: Sequence[Item], current: Item) -> Item | None:
     """Return which item a reply names, by its name or its place, and says nothing beside.
 
@@ -212,6 +225,14 @@ def _withdrawn(answer: SpokenAnswer, items: Sequence[Item]) -> Iterator[Withdraw
 @cache
 def _names(item: Item) -> re.Pattern[str]:
     return whole_words(alternatives([*table("names")[item.value], *table("called")[item.value]]))
+
+
+@cache
+def _topic(item: Item) -> re.Pattern[str]:
+    words = table("topic")
+    before, about, after = (alternatives(words[key]) for key in ("before", "about", "after"))
+    named = rf"(?={about} )(?:{about} )?(?:the |my )?{_names(item).pattern}"
+    return re.compile(rf"[\s,.]*(?:{before}[\s,.]+)*{named}(?: {after})?\s*(?:[,.]|(?= it ))")
 
 
 def _at_head(answer: SpokenAnswer, said: Sequence[Expression]) -> TakenBack | None:

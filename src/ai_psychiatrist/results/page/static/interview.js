@@ -6,6 +6,8 @@ const LONGEST_WAIT = 30_000;
 const LONGEST_ANSWER = 120_000;
 const CUT_SHORT = ["preparing", "digesting"];
 const OVER = ["reporting", "done", "safety_hold"];
+const CALLABLE = /(?<![\w/:.])(?:\+?\d[\d ()-]{4,}\d|11\d|911|988|999|000)(?![\w/:])/g;
+const NOTICE = 5_000;
 const FIRST_LOOK = 5_000;
 const LONGEST_LOOK = 300_000;
 const $ = (id) => document.getElementById(id);
@@ -19,6 +21,11 @@ let nextLook = null;
 
 const randomKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 const say = (words) => { $("status").textContent = words; };
+// Said once, and gone: the place in the interview stands above as well.
+function tell(words) {
+  say(words);
+  setTimeout(() => { if ($("status").textContent === words) say(""); }, NOTICE);
+}
 const text = (name) => current?.texts[name] ?? "";
 
 function trouble(words, hasButton = false) {
@@ -152,13 +159,15 @@ function show(state) {
   const isOver = OVER.includes(state.state) && !question;
   const isCutShort = CUT_SHORT.includes(state.state);
   const waits = isOver ? "" : state.state === "paused" ? texts.paused : isCutShort ? texts.loading : question ? "" : texts.failed;
-  $("progress").textContent = progress ? texts.progress.replace("{number}", progress.number).replace("{of}", progress.of) : "";
+  $("progress").textContent = progress && state.state !== "safety_hold" ? texts.progress.replace("{number}", progress.number).replace("{of}", progress.of) : "";
   $("tools").hidden = isOver;
+  // After danger the help is said at the top already.
+  $("help").hidden = !waits && state.state === "safety_hold" && state.spoken.includes(state.help);
   $("pause").hidden = state.state !== "awaiting";
   $("stop").hidden = isCutShort;
   fill($("over"), isOver ? (state.state === "safety_hold" ? texts.held : texts.over) : "");
   // Set aside, the page says by itself how to go on.
-  fill($("spoken"), waits ? "" : state.spoken);
+  fillCallable($("spoken"), waits ? "" : state.spoken);
   $("spoken").dataset.state = state.state;
   showWaiting(waits, state);
   if (waits || !question) $("asking").hidden = true;
@@ -173,7 +182,7 @@ function show(state) {
   scrollTo(0, 0);
   // It goes back to a question, or on after a pause: to which one is announced.
   const isElsewhere = before?.state === "paused" || before?.progress?.number > progress?.number;
-  if (isElsewhere && question && !waits) say($("progress").textContent);
+  if (isElsewhere && question && !waits) tell($("progress").textContent);
   // The page was loaded again, or the server started anew, before the answer was worked in.
   if (isCutShort) send({ retry: true });
   lookAgain();
@@ -181,6 +190,18 @@ function show(state) {
 
 function fill(place, words) {
   place.textContent = words;
+  place.hidden = !words;
+}
+
+// Numbers to call can be touched.
+function fillCallable(place, words) {
+  fill(place, "");
+  let end = 0;
+  for (const { 0: number, index } of words.matchAll(CALLABLE)) {
+    place.append(words.slice(end, index), element("a", { href: `tel:${number.replace(/[^\d+]/g, "")}` }, number));
+    end = index + number.length;
+  }
+  place.append(words.slice(end));
   place.hidden = !words;
 }
 
@@ -288,4 +309,5 @@ async function open() {
   await load();
 }
 
+fillCallable($("help-text"), $("help-text").textContent);
 open();
