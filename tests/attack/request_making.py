@@ -194,8 +194,8 @@ class Requests:
             # Who may be called back is a matter of settings.
             and not value.get("callback_url")
             and all(map(self._is_usable, value.get("requests") or ()))
-            # Which names of raters there may be, no schema can say.
-            and "rater" not in value
+            # Which names of raters there may be, and what there is to be read, no schema can say.
+            and not {"rater", "note", "statements"} & value.keys()
             and not value.get("speakers")
             and all(map(_is_decided, (value.get("items") or {}).values()))
             and all(value.get(name) in (None, *fit) for name, fit in good.items())

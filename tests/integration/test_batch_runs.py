@@ -312,7 +312,7 @@ def test_of_two_batches_that_may_be_the_lost_one_none_is_taken(tmp_path: Path) -
         server.batches.append(HeldBatch(number=2, wire="anthropic", calls=server.batches[0].calls))
         unsure = evaluate(tmp_path, server, model, "--out", "run", "--resume")
         assert (unsure.code, len(server.batches)) == (WAITING, 2)
-        assert "which it is there cannot be told" in unsure.err
+        assert "where it cannot be identified" in unsure.err
         ends = in_rounds_from(tmp_path, server, model, "--hand-in-again")
     assert ends[-1].code == 0
 

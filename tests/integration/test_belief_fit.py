@@ -345,7 +345,7 @@ def test_a_fit_that_was_changed_by_hand_is_refused_at_start(made: Made, tmp_path
     parts = recalibration(made, weights=[0.5] * 11)
     with (
         changed(made, tmp_path, recalibration=parts) as path,
-        pytest.raises(ArtifactMismatch, match="changed after it was made"),
+        pytest.raises(ArtifactMismatch, match="was changed; make it again"),
     ):
         assessed(made, BELIEF_FIT=path)
 

@@ -80,7 +80,7 @@ def test_figures_are_printed_as_json(made: Path) -> None:
         (("make", "--out", "new", "--size", "0"), "--size is from 1 to 1000"),
         (
             ("run", "small", "--out", "baseline.jsonl"),
-            "already exists; name a new file, or go on",
+            "already exists; name a new file, or continue",
         ),
         (("run", ".", "--out", "new.jsonl"), "challenge.json of the challenge cannot be read"),
         (("run", "small", "--out", "none/new.jsonl"), "none/new.jsonl cannot be written"),

@@ -75,7 +75,7 @@ def test_the_baseline_is_shown_alone_where_nothing_else_is_configured(tmp_path: 
     assert counts(found["dangers_found"])[1] == sum(one.is_dangerous for one in INTERVIEWS)
     assert counts(found["incomplete"]) == (0, len(INTERVIEWS))
     assert (found["usd"], found["tokens_in"]) == (0, None)
-    assert "shown alone" in quality["words"][0]
+    assert "shown without a model" in quality["words"][0]
 
 
 def test_a_model_is_shown_beside_the_baseline(tmp_path: Path) -> None:

@@ -349,7 +349,9 @@ def test_interrupt_stops_a_hanging_run_and_keeps_what_is_done(
         server.server.reset()
         rest = evaluate(tmp_path, "run", interviews, "--out", "run", "--resume", settings=settings)
         asked = [request.task for request in server.requests]
-    assert "stopped; 0 of 3 units have finished and are kept: go on with --resume" in err.decode()
+    assert (
+        "stopped; 0 of 3 units have finished and are kept: continue with --resume" in err.decode()
+    )
     assert (rest.code, asked) == (0, ["meta_review"] * 3)
 
 

@@ -91,7 +91,7 @@ def test_labels_that_are_gone_are_not_forgotten_in_silence(talks: Path) -> None:
     again = ("run", "talks", "--out", "run", "--resume")
     refused = evaluate(talks.parent, *again)
     assert (refused.code, results(run)) == (2, kept)
-    assert "3 of the 3 interviews that had labels have none any more" in refused.err
+    assert "3 of the 3 interviews that had labels have none now" in refused.err
     assert evaluate(talks.parent, *again, "--accept-changed").code == 0
     assert lines(run / "labels.jsonl") == []
 
@@ -109,9 +109,9 @@ def test_a_run_that_is_not_done_is_told_the_command_that_goes_on(
     assert ended.code == code
     said = " ".join(ended.err.split())
     assert ("2 of 3 units are not assessed yet" in said) == bool(kept)
-    command = said.partition("go on with it: ai-psychiatrist evaluate ")[2].partition(",")[0]
+    command = said.partition("continue it: ai-psychiatrist evaluate ")[2].partition(",")[0]
     assert evaluate(talks.parent, *command.split()).code == 0
-    assert "go on with it" not in evaluate(talks.parent, "metrics", "run").err
+    assert "continue it" not in evaluate(talks.parent, "metrics", "run").err
 
 
 def test_figures_of_before_are_named_when_a_run_goes_on(talks: Path) -> None:

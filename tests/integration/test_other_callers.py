@@ -160,15 +160,17 @@ def test_a_key_that_may_not_read_sees_no_danger_of_jobs(doors: Doors, owner: htt
     own = asking.post(PLACE, json={"transcript_text": DANGER}, headers=ASYNC)
     wait_until(lambda: owner.get(own.headers["Location"]).status_code == 303)
     waited = asking.post(PLACE, json={"transcript_text": DANGER})
-    answers = [batch, own, waited]
-    answers += [
-        asking.get(path) for path in (job, "/v1/jobs", f"{job}/events", batch.headers["Location"])
-    ]
-    for answer in answers:
-        assert answer.status_code < 400
-        told = answer.text.replace('"danger":null', "")
+    assert {answer.json()["danger"] for answer in (own, waited)} == {"high"}
+    for path in (job, f"{job}/events"):
+        told = asking.get(path).text
+        for allowed in ('"danger":null', '"hidden":["danger"]'):
+            told = told.replace(allowed, "")
         assert "danger" not in told
         assert "high" not in told
+    listed = asking.get("/v1/jobs").json()["jobs"]
+    other = next(one for one in listed if job.endswith(one["job_id"]))
+    assert (other["danger"], other["hidden"]) == (None, ["danger"])
+    assert asking.get(batch.headers["Location"]).json()["jobs"][0]["danger"] == "high"
 
 
 def cursor(*values: object) -> str:

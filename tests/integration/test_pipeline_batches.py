@@ -173,7 +173,7 @@ def test_the_command_says_what_waits_and_how_the_run_goes_on(folder: Path) -> No
         ends = [pipeline_run(folder, server, "--out", "run", "--batch")]
         ends.append(pipeline_run(folder, server, "--out", "run", "--resume"))
     assert [end.code for end in ends] == [WAITING, WAITING]
-    assert "handed in batch 1: 4 calls" in ends[0].err
+    assert "submitted batch 1: 4 calls" in ends[0].err
     assert "4 calls wait for their batch, which may take a day" in ends[1].err
     assert "next: the same command with --resume, when the batch is ready" in ends[1].err
     assert "rate_sleep: 4 requested = 0 valid + 0 failed + 4 pending" in ends[1].err

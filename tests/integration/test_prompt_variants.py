@@ -87,7 +87,7 @@ def test_stopped_runs_are_gone_on_with_as_a_whole(folder: Path) -> None:
         stopped = assess(folder, server.url, "--repeats", "2", "--max-failures", "0")
         server.server.script = good_replies()
         rest = assess(folder, server.url, "--repeats", "2", "--resume", "--retry-failed")
-    assert (stopped.code, "no further run is begun" in stopped.err) == (1, True)
+    assert (stopped.code, "no further run was started" in stopped.err) == (1, True)
     assert (rest.code, rest.err.count("2 of 2 units complete")) == (0, 2)
 
 
@@ -157,7 +157,7 @@ def test_results_of_all_runs_are_one_table(folder: Path) -> None:
         (("--prompts", "shipped", "--prompts", "shipped"), "more than once"),
         (("--prompts", "strict=none.toml"), "none.toml cannot be read"),
         (("--prompts", "odd=odd.toml"), "did you mean 'judge_coherence'"),
-        (("--repeats", "2", "--resume"), "no run to go on with"),
+        (("--repeats", "2", "--resume"), "no run to continue"),
     ],
     ids=["baseline", "no file", "shipped", "path", "twice", "missing", "unknown", "no run"],
 )
@@ -179,7 +179,7 @@ def test_one_run_and_several_do_not_share_a_folder(folder: Path) -> None:
     (folder / "out").rename(folder / "several")
     assess(folder, None)
     mixed = assess(folder, None, "--repeats", "2", "--resume")
-    assert (mixed.code, "one run alone" in mixed.err) == (2, True)
+    assert (mixed.code, "is one run; name another folder" in mixed.err) == (2, True)
     single = run_here(["evaluate", "compare", "out"], folder)
     assert (single.code, "name another one" in single.err) == (2, True)
 

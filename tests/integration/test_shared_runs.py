@@ -167,7 +167,7 @@ def test_a_folder_is_made_of_a_run_on_another_machine(place: Place) -> None:
 
 def test_what_waits_is_taken_from_the_workers(place: Place) -> None:
     assert begun(place, "shared", "--detach").code == 4
-    assert "3 units wait no more" in evaluated(place, "stop", "shared").out
+    assert "3 units no longer wait" in evaluated(place, "stop", "shared").out
     stopped = evaluated(place, "status", "shared")
     assert (stopped.code, "0 of 3 units complete, 0 failed, 3 to do" in stopped.err) == (3, True)
     assert begun(place, "shared", "--resume").code == 0

@@ -128,7 +128,7 @@ def test_the_page_draws_what_is_rated_and_leaves_out_what_nobody_rated(study: St
     assert re.search(r"All items between raters: 0\.\d\d \(-?0\.\d\d to 1\.00\)", words)
     assert re.search(r'<line class="raters" x1="[\d.]+%" x2="[\d.]+%"', page)
     assert re.search(r'<circle class="raters" cx="[\d.]+%"', page)
-    assert "Evidence, F1, between raters: nobody marked evidence" in words
+    assert "Evidence, F1, between raters: no one marked evidence" in words
     assert re.search(r"Interest or pleasure(?: –(?: [a-z])?){8} ", words), words
 
 

@@ -74,8 +74,9 @@ class Problem(HTTPException):
         """Return the answer to a request, for a browser as a page; its log line has the code."""
         scope.setdefault("state", {})[PROBLEM_CODE] = self.code
         # Pages raise problems themselves, so that the application hands in what makes them.
-        page_of: _PageOf = scope["app"].state.problem_page
-        page = page_of(scope, self, self.title)
+        app = scope.get("app")
+        page_of: _PageOf | None = None if app is None else app.state.problem_page
+        page = None if page_of is None else page_of(scope, self, self.title)
         if page is not None:
             return page
         return JSONResponse(self.body(), self.status_code, self.headers, MEDIA_TYPE)

@@ -314,12 +314,12 @@ def _stopped(out: Path | None) -> str:
     every = [folder] if folder.run.is_file() else folder.inside()
     runs = [run for run in every if run.predictions.is_file()]
     if out is None or not runs:
-        return "stopped; what has finished is kept: go on with --resume"
+        return "stopped; what has finished is kept: continue with --resume"
     done, asked = (
         sum(path.read_bytes().count(b"\n") for path in paths)
         for paths in ([run.predictions for run in runs], [run.units for run in runs])
     )
-    return f"stopped; {done} of {asked} units have finished and are kept: go on with --resume"
+    return f"stopped; {done} of {asked} units have finished and are kept: continue with --resume"
 
 
 @run_app.command(epilog=REPLICATE_EXAMPLES)

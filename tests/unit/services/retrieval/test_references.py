@@ -186,7 +186,7 @@ def test_all_sessions_of_a_person_are_left_out(tmp_path: Path) -> None:
 def test_words_that_nobody_said_search_for_nothing(tmp_path: Path) -> None:
     references = opened(made_references(tmp_path / "out"))
 
-    with pytest.raises(TypeError, match="grounded quotes alone") as caught:
+    with pytest.raises(TypeError, match="only with grounded quotes") as caught:
         asyncio.run(references.references_for({Item.SLEEP: (QUOTE,)}, stranger()))  # type: ignore[dict-item]
 
     assert QUOTE not in str(caught.value)
