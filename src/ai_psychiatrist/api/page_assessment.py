@@ -11,7 +11,13 @@ from ai_psychiatrist.api.dependencies import RecordId, RecordsOf, ServicesOf
 from ai_psychiatrist.api.page_acknowledge import read_view
 from ai_psychiatrist.api.page_held_interview import danger_in_interview
 from ai_psychiatrist.api.page_interview import interview_view, item_protocols
-from ai_psychiatrist.api.pages import message_page, name_shown, redirect_to, render_page
+from ai_psychiatrist.api.pages import (
+    message_page,
+    name_shown,
+    no_assessment_page,
+    redirect_to,
+    render_page,
+)
 from ai_psychiatrist.api.records import RESULT_READERS, account_of, view_of
 from ai_psychiatrist.domain.access import Principal, Scope
 from ai_psychiatrist.domain.acknowledgement import Acknowledgement
@@ -131,9 +137,7 @@ async def assessment(
     try:
         found = await records.ask(read)
     except NotFound:
-        return await message_page(
-            request, "Not here", "No assessment has this address.", status=404
-        )
+        return await no_assessment_page(request)
     except RequestConflict:
         if Scope.ASSESS in principal.scopes and not _sees_words(principal):
             return await _sent(assessment_id, request, records)
@@ -173,9 +177,7 @@ async def rate(
     try:
         found = await records.ask(read)
     except NotFound:
-        return await message_page(
-            request, "Not here", "No assessment has this address.", status=404
-        )
+        return await no_assessment_page(request)
     is_over = found.phase is ReviewPhase.REVEALED
     if is_over or found.record.summary.state is not RecordState.FINISHED:
         return redirect_to(request, f"/assessments/{assessment_id}")
@@ -321,9 +323,7 @@ async def adjudicate(
     try:
         found = await records.ask(read)
     except NotFound:
-        return await message_page(
-            request, "Not here", "No assessment has this address.", status=404
-        )
+        return await no_assessment_page(request)
     except RequestConflict as error:
         if error.problem_code == "still_blind":
             return redirect_to(request, f"/assessments/{assessment_id}/rate")

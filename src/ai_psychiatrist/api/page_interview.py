@@ -27,7 +27,13 @@ from ai_psychiatrist.api.interview_requests import assessment_input
 from ai_psychiatrist.api.interviews import make_link
 from ai_psychiatrist.api.json_body import BoundedRequest
 from ai_psychiatrist.api.page_held_interview import InterviewDangerView, danger_in_interview
-from ai_psychiatrist.api.pages import message_page, read_form, redirect_to, render_page
+from ai_psychiatrist.api.pages import (
+    message_page,
+    no_assessment_page,
+    read_form,
+    redirect_to,
+    render_page,
+)
 from ai_psychiatrist.api.records import RESULT_READERS
 from ai_psychiatrist.api.slots import AdmittedRoute
 from ai_psychiatrist.domain.access import Principal, Scope
@@ -227,8 +233,7 @@ async def _look(record_id: str, request: Request) -> _Seen | Response:
     try:
         return await records_of(request).ask(lambda store: _seen(store, record_id, principal))
     except NotFound:
-        words = "No assessment has this address."
-        return await message_page(request, "Not here", words, status=404)
+        return await no_assessment_page(request)
     except RequestConflict:
         return redirect_to(request, f"/assessments/{record_id}")
 

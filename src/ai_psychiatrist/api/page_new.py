@@ -11,7 +11,13 @@ from ai_psychiatrist.api.authorization import requires
 from ai_psychiatrist.api.dependencies import ServicesOf
 from ai_psychiatrist.api.json_body import BoundedRequest
 from ai_psychiatrist.api.page_cohort import example_text
-from ai_psychiatrist.api.pages import message_page, read_form, redirect_to, render_page
+from ai_psychiatrist.api.pages import (
+    message_page,
+    no_assessment_page,
+    read_form,
+    redirect_to,
+    render_page,
+)
 from ai_psychiatrist.api.requests import KeptAssessmentRequest, ScoringInQuery
 from ai_psychiatrist.api.slots import AdmittedRoute
 from ai_psychiatrist.api.submission import submit_again, submit_job
@@ -80,9 +86,7 @@ async def _try_again(record_id: str, request: Request) -> Response:
     try:
         begun = await submit_again(record_id, request)
     except NotFound:
-        return await message_page(
-            request, "Not here", "No assessment has this address.", status=404
-        )
+        return await no_assessment_page(request)
     except RequestConflict as error:
         return await message_page(request, "Not tried again", f"{error}.", status=409)
     if begun is not None:

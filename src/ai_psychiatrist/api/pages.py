@@ -174,6 +174,12 @@ async def message_page(
     )
 
 
+async def no_assessment_page(request: Request) -> HTMLResponse:
+    """Return the page for an address that no assessment has."""
+    words = "No assessment has this address."
+    return await message_page(request, "Not here", words, status=404)
+
+
 def problem_page(scope: ConnectionScope, problem: Problem, title: str) -> Response | None:
     """Return a problem as a page, `None` unless a browser asked for one of our pages."""
     is_asked = is_page(own_path(scope)) and not is_of_participant(own_path(scope))

@@ -1,6 +1,6 @@
 """Signs of danger in what a participant says: those of the rules, and beside them a model's."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Annotated, Final, Self
@@ -165,6 +165,12 @@ class RiskLevel(StrEnum):
     def is_urgent(self) -> bool:
         """Whether a person should look at once: from moderate on."""
         return self.rank >= RiskLevel.MODERATE.rank
+
+
+def gravest(levels: Iterable[RiskLevel | None]) -> RiskLevel | None:
+    """Return the highest level, `None` where there is none."""
+    found = (level for level in levels if level is not None)
+    return max(found, key=lambda level: level.rank, default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -5,6 +5,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.interview_items import ItemOutcome, ItemSource
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.domain.risk import gravest
 from ai_psychiatrist.interview.interview_store import ReadInterview, latest_done, read_all, state_of
 from ai_psychiatrist.results.tables import Cell, Row, as_row, score_cells
 from ai_psychiatrist.store.interviews import ListedInterview
@@ -102,10 +103,8 @@ def _scores(found: ReadInterview) -> Row:
 
 def _danger(about: Sequence[ListedInterview]) -> dict[str, Cell]:
     found = [one for one in about if one.danger is not None]
-    levels = [one.danger for one in found if one.danger is not None]
-    gravest = max(levels, key=lambda level: level.rank, default=None)
     return {
-        "danger": None if gravest is None else gravest.value,
+        "danger": gravest(one.danger for one in found),
         "danger_read_now": sum(one.row.to_read for one in found),
         "danger_unread": sum(one.row.unread for one in found),
     }

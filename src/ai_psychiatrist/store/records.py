@@ -13,7 +13,7 @@ from ai_psychiatrist.domain.errors import ArtifactMismatch, NotFound
 from ai_psychiatrist.domain.phq8 import Severity
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewPhase
-from ai_psychiatrist.domain.risk import RiskGroup, RiskLevel, RiskReport
+from ai_psychiatrist.domain.risk import RiskGroup, RiskLevel, RiskReport, gravest
 from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.store.contents import transcript_bytes
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value, own
@@ -151,9 +151,7 @@ class ListedRecord:
     @property
     def danger(self) -> RiskLevel | None:
         """The gravest level of transcript and interviews."""
-        levels = [self.summary.figures.danger, self.interview_danger]
-        found = [level for level in levels if level is not None]
-        return max(found, key=lambda level: level.rank, default=None)
+        return gravest((self.summary.figures.danger, self.interview_danger))
 
     @property
     def to_read(self) -> int | None:

@@ -121,14 +121,10 @@ def surroundings(transcript: Transcript, turn: Turn, start: int, end: int) -> Su
     words, first, last = transcript.words(turn), start - turn.words_start, end - turn.words_start
     whole = sentence_bounds(words, first, last)
     before, after = words[whole.start : first].lstrip(), words[last : whole.stop].rstrip()
-    if len(before) > _FEW_CHARACTERS:
-        before = f"{_CUT} {before[-_FEW_CHARACTERS:].partition(' ')[2]}"
-    if len(after) > _FEW_CHARACTERS:
-        after = f"{after[:_FEW_CHARACTERS].rpartition(' ')[0]} {_CUT}"
     asked = _asking_turn(transcript, turn)
     return Surroundings(
-        before=before,
-        after=after,
+        before=_last_words(before, _FEW_CHARACTERS),
+        after=_first_words(after, _FEW_CHARACTERS),
         question=None if asked is None else _question(transcript.words(asked)),
         question_turn=None if asked is None else asked.index,
     )
@@ -137,12 +133,18 @@ def surroundings(transcript: Transcript, turn: Turn, start: int, end: int) -> Su
 def sentence_around(words: str, start: int, end: int) -> str:
     """Return the sentences that a stretch of words touches."""
     whole = sentence_bounds(words, start, end)
-    opening, closing = words[whole.start : start], words[end : whole.stop]
-    if len(opening) > _MOST_CHARACTERS:
-        opening = f"{_CUT} {opening[-_MOST_CHARACTERS:].partition(' ')[2]}"
-    if len(closing) > _MOST_CHARACTERS:
-        closing = f"{closing[:_MOST_CHARACTERS].rpartition(' ')[0]} {_CUT}"
+    opening = _last_words(words[whole.start : start], _MOST_CHARACTERS)
+    closing = _first_words(words[end : whole.stop], _MOST_CHARACTERS)
     return f"{opening}{words[start:end]}{closing}".strip()
+
+
+def _last_words(words: str, most: int) -> str:
+    """Return the whole words at the end that fit into so many characters."""
+    return words if len(words) <= most else f"{_CUT} {words[-most:].partition(' ')[2]}"
+
+
+def _first_words(words: str, most: int) -> str:
+    return words if len(words) <= most else f"{words[:most].rpartition(' ')[0]} {_CUT}"
 
 
 def sentence_bounds(words: str, start: int, end: int) -> slice:
