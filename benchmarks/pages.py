@@ -1,14 +1,17 @@
 """How soon a page is painted, and how soon it answers a key, in Chromium.
 
 The page of one assessment with 400 turns and 200 marks, made up, as a file and as a server shows it
-live, and the list of ten thousand; beside them, as the control, a page of plain text with as many
-bytes as the file. `--url` measures any other page instead.
+live, and the list of ten thousand; beside them, as controls, a page of plain text with as many
+bytes as the file, read from a file and answered by a server that does nothing else. The pages take
+turns, so that what else the machine does falls on all of them. `--url` measures any other page.
 """
 
 import argparse
 import html
 import shutil
+import socket
 import statistics
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +19,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+import uvicorn
 from playwright.sync_api import Browser, Page, sync_playwright
+from starlette.applications import Starlette
+from starlette.routing import Mount
+from starlette.staticfiles import StaticFiles
 
 from ai_psychiatrist.results.page.pages import sheet_html
 from ai_psychiatrist.results.page.views import sheet_view
@@ -32,6 +39,8 @@ LIVE: Final = {
     f"list of {STORED:,}": "/",
     "… by danger": "/?sort=danger",
 }
+CONTROLS: Final = {"plain text, a file": "× a file", "plain text, served": "× served"}
+"""Pages of nothing but text → the column that compares with them."""
 _POLL_MILLISECONDS: Final = 5
 _FIRST_PAINT: Final = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null"
 _WATCH: Final = """
@@ -78,20 +87,36 @@ def write_pages(folder: Path) -> tuple[Path, Path]:
     return names
 
 
-def timed(browser: Browser, url: str) -> Timed:
-    """Load a page several times, and press keys on it each time."""
-    paints, answers = [], []
-    for _ in range(LOADS):
-        context = browser.new_context()
-        page = context.new_page()
-        page.add_init_script(_WATCH)
-        page.goto(url, wait_until="load")
-        _wait(page, f"({_FIRST_PAINT}) !== null")
-        paints.append(float(page.evaluate(_FIRST_PAINT)))
-        answers += _answers(page)
-        context.close()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """Milliseconds of one load: its first paint, and the answers to the keys."""
+
+    first_paint: float
+    answers: Sequence[float]
+
+
+def timed(browser: Browser, urls: Sequence[str]) -> list[Timed]:
+    """Load the pages several times in turn, and press keys on them each time."""
+    rounds = [[_load(browser, url) for url in urls] for _ in range(LOADS)]
+    return [_timed(loads) for loads in zip(*rounds, strict=True)]
+
+
+def _load(browser: Browser, url: str) -> Load:
+    context = browser.new_context()
+    page = context.new_page()
+    page.add_init_script(_WATCH)
+    page.goto(url, wait_until="load")
+    _wait(page, f"({_FIRST_PAINT}) !== null")
+    first_paint = float(page.evaluate(_FIRST_PAINT))
+    load = Load(first_paint=first_paint, answers=_answers(page))
+    context.close()
+    return load
+
+
+def _timed(loads: Sequence[Load]) -> Timed:
+    answers = [one for load in loads for one in load.answers]
     return Timed(
-        first_paint=statistics.median(paints),
+        first_paint=statistics.median(load.first_paint for load in loads),
         answer=statistics.median(answers),
         slowest_answer=max(answers),
     )
@@ -124,18 +149,28 @@ def rows(urls: Sequence[str]) -> Iterator[str]:
     if chromium is None:
         yield "There is no Chromium: install the package chromium."
         return
-    yield "| page | the server, ms | first paint, ms | × control | a key answered, ms | slowest |"
-    yield "| --- | ---: | ---: | ---: | ---: | ---: |"
-    control = 0.0
+    heads = (
+        "page",
+        "the server, ms",
+        "first paint, ms",
+        *CONTROLS.values(),
+        "a key, ms",
+        "slowest",
+    )
+    yield f"| {' | '.join(heads)} |"
+    yield f"| --- |{' ---: |' * (len(heads) - 1)}"
     with _pages(urls) as pages, _browser(chromium) as browser:
-        for page in pages:
-            found = timed(browser, page.url)
-            control = control or found.first_paint
-            yield (
-                f"| {page.name} | {page.served} | {found.first_paint:.0f} | "
-                f"{found.first_paint / control:.2f} | {found.answer:.0f} | "
-                f"{found.slowest_answer:.0f} |"
-            )
+        found = timed(browser, [page.url for page in pages])
+    paints = {page.name: one.first_paint for page, one in zip(pages, found, strict=True)}
+    for page, one in zip(pages, found, strict=True):
+        ratios = (
+            f"{one.first_paint / paints[control]:.2f}" if control in paints else "–"
+            for control in CONTROLS
+        )
+        yield (
+            f"| {page.name} | {page.served} | {one.first_paint:.0f} | {' | '.join(ratios)} | "
+            f"{one.answer:.0f} | {one.slowest_answer:.0f} |"
+        )
 
 
 @contextmanager
@@ -144,20 +179,37 @@ def _pages(urls: Sequence[str]) -> Iterator[Sequence[MeasuredPage]]:
         yield [MeasuredPage(name=url, url=url) for url in urls]
         return
     with TemporaryDirectory() as folder, stored_site(STORED) as site:
-        yield [*_files(Path(folder)), *_live(site)]
+        sheet, control = write_pages(Path(folder))
+        size = sheet.stat().st_size // 1024
+        file_control, served_control = CONTROLS
+        with _served_files(Path(folder)) as files:
+            yield [
+                MeasuredPage(name=file_control, url=control.as_uri()),
+                MeasuredPage(name=served_control, url=f"{files}/{control.name}"),
+                MeasuredPage(name=f"a file, {size} kB", url=sheet.as_uri()),
+                *_live(site),
+            ]
+
+
+@contextmanager
+def _served_files(folder: Path) -> Iterator[str]:
+    """Answer with the files of a folder by the server that the program runs on."""
+    heard = socket.create_server(("127.0.0.1", 0))
+    app = Starlette(routes=[Mount("/", StaticFiles(directory=folder))])
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+    serving = threading.Thread(target=server.run, args=([heard],))
+    serving.start()
+    try:
+        yield f"http://127.0.0.1:{heard.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        serving.join()
 
 
 def _live(site: StoredSite) -> Iterator[MeasuredPage]:
     for name, path in LIVE.items():
         served = f"{site.server_ms(path, rounds=LOADS):.0f}"
         yield MeasuredPage(name=name, url=site.url + path, served=served)
-
-
-def _files(folder: Path) -> Iterator[MeasuredPage]:
-    sheet, control = write_pages(folder)
-    size = sheet.stat().st_size // 1024
-    yield MeasuredPage(name="plain text, the control", url=control.as_uri())
-    yield MeasuredPage(name=f"a file, {size} kB", url=sheet.as_uri())
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

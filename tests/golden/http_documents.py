@@ -30,7 +30,7 @@ NOBODY: Final = "00000000-0000-4000-8000-000000000000"
 _PAGES: Final = (
     *("/", "/new", "/login", "/logout", "/next", "/agreement"),
     *(f"/assessments/{NOBODY}", f"/assessments/{NOBODY}/rate"),
-    *("/docs", "/docs/start.js", "/openapi.json", "/static/0123456789abcdef/live.css"),
+    *("/docs", "/docs/start.js", "/openapi.json", "/static/0123456789abcdef/sheet.js"),
 )
 """Paths that the document does not tell of."""
 _FIRST_NAMES: Final = (
@@ -152,8 +152,8 @@ async def _pages(talk: Talk) -> None:
         name = place.rpartition("/")[2]
         await talk.ask(f"static/{name}", "GET", place, show=head_alone)
     await talk.ask("static/head", "HEAD", places[0], show=whole_head)
-    await talk.ask("static/unknown", "GET", places[0].rpartition("/")[0] + "/none.css")
-    await talk.ask("static/other-digest", "GET", "/static/0123456789abcdef/live.css")
+    await talk.ask("static/unknown", "GET", places[0].rpartition("/")[0] + "/none.js")
+    await talk.ask("static/other-digest", "GET", "/static/0123456789abcdef/sheet.js")
     await talk.ask("static/folder", "GET", "/static/")
 
 

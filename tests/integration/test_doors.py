@@ -1,7 +1,10 @@
 """Who is let in before there are keys, and what every answer says to a browser."""
 
+import re
 import socket
+from base64 import b64encode
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import httpx
@@ -141,6 +144,21 @@ def test_answers_are_kept_nowhere_and_are_no_pages(client: httpx.Client, path: s
     assert headers["referrer-policy"] == "no-referrer"
     assert headers["x-frame-options"] == "DENY"
     assert headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"
+
+
+@pytest.mark.parametrize("path", ["/", "/login", "/interview"])
+def test_a_page_allows_its_own_style_alone_and_scripts_of_its_server(
+    client: httpx.Client, path: str
+) -> None:
+    page = client.get(path)
+    styles = re.findall(r"<style>(.*?)</style>", page.text, re.DOTALL)
+    digest = b64encode(sha256(styles[0].encode()).digest()).decode()
+    rules = page.headers["content-security-policy"].split("; ")
+    assert len(styles) == 1
+    assert f"style-src 'sha256-{digest}'" in rules
+    assert "script-src 'self'" in rules
+    assert "default-src 'none'" in rules
+    assert "rel=\"stylesheet\"" not in page.text
 
 
 def test_documentation_can_be_switched_off(tmp_path: Path) -> None:

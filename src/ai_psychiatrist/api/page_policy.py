@@ -4,7 +4,8 @@ from typing import Final
 
 from starlette.datastructures import MutableHeaders
 
-from ai_psychiatrist.api.paths import PARTICIPANT_PATH, STATIC_FOLDER
+from ai_psychiatrist.api.paths import PARTICIPANT_PATH, STATIC_FOLDER, is_of_participant
+from ai_psychiatrist.results.page.pages import LIVE_STYLE, PARTICIPANT_STYLE, style_source
 
 _ALWAYS: Final = {
     "Cache-Control": "no-store",
@@ -14,8 +15,9 @@ _ALWAYS: Final = {
 }
 _POLICY: Final = "Content-Security-Policy"
 _NOTHING: Final = "default-src 'none'; frame-ancestors 'none'"
+# Style sheets stand in the page, and no others are allowed.
 _PAGE: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src {style}; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
@@ -42,7 +44,8 @@ def forbid_to_browsers(headers: MutableHeaders, path: str) -> None:
         headers["Cache-Control"] = _KEPT
     headers[_POLICY] = _DOCUMENTATION if path == _DOCUMENTATION_PATH else _NOTHING
     if is_page(path):
-        headers[_POLICY] = _PAGE
+        sheets = PARTICIPANT_STYLE if is_of_participant(path) else LIVE_STYLE
+        headers[_POLICY] = _PAGE.format(style=style_source(*sheets))
         # Without a referrer a form of our own page would come from nowhere.
         headers["Referrer-Policy"] = "same-origin"
 

@@ -1,4 +1,4 @@
-"""What all pages share: the frame, forms, style sheets and modules; and the login page."""
+"""What all pages share: the frame, forms, styles and modules; and the login page."""
 
 import hashlib
 from collections.abc import Mapping
@@ -27,10 +27,15 @@ from ai_psychiatrist.api.sessions import has_ended
 from ai_psychiatrist.domain.access import LOCAL, Principal, Scope
 from ai_psychiatrist.domain.assessment import NOTICE
 from ai_psychiatrist.infrastructure.off_loop import WorkerThreads
-from ai_psychiatrist.results.page.pages import PACKAGE, environment
+from ai_psychiatrist.results.page.pages import (
+    LIVE_STYLE,
+    PACKAGE,
+    PARTICIPANT_STYLE,
+    environment,
+    style,
+)
 
 _MEDIA_TYPES: Final = {
-    ".css": "text/css",
     ".js": "text/javascript",
     ".svg": "image/svg+xml",
 }
@@ -117,7 +122,7 @@ class Page:
         return any(place == path for _, place in self.places)
 
     def asset(self, name: str) -> str:
-        """Return where a style sheet or module is."""
+        """Return where a module or picture is."""
         return f"{self.root}{assets_path()}{name}"
 
 
@@ -140,7 +145,10 @@ async def render_page(
 
 
 def _rendered(template: str, **values: object) -> str:
-    return environment().get_template(f"live/{template}.html").render(**values)
+    sheets = PARTICIPANT_STYLE if template == "interview" else LIVE_STYLE
+    return (
+        environment().get_template(f"live/{template}.html").render(style=style(*sheets), **values)
+    )
 
 
 def _page(request: Request, *, problem: str = "", done: str = "") -> Page:

@@ -10,6 +10,8 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
+from markupsafe import Markup, escape
+
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.risk import RiskGroup, RiskLevel, RiskReport
 from ai_psychiatrist.results.page.sentences import (
@@ -39,6 +41,9 @@ if TYPE_CHECKING:
 
 
 PACKAGE = "ai_psychiatrist.results.page"
+LIVE_STYLE: Final = ("sheet.css", "live.css")
+"""Of the live pages; the participant of an interview has a page that looks otherwise."""
+PARTICIPANT_STYLE: Final = ("interview.css",)
 _UNSEEN: Final = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e007f]"
@@ -63,14 +68,15 @@ def environment() -> "Environment":
     return made
 
 
-def exact(text: str) -> str:
+def exact(text: str) -> Markup:
     """Return a text as HTML that a browser reads back character for character.
 
     Characters that steer and are not seen stand by themselves, with their number beside them: one
     that turns the direction of writing would let words be read that nobody said.
     """
-    from markupsafe import Markup, escape  # noqa: PLC0415 - slow to load
-
+    # What is not seen is not printable, nor is the end of a line.
+    if text.isprintable():
+        return escape(text)
     # A browser makes one line end of each carriage return that is not written as its number.
     escaped = str(escape(text)).replace("\r", "&#13;")
     return Markup(_UNSEEN.sub(_seen, escaped))  # noqa: S704 - escaped before
@@ -134,16 +140,14 @@ def sheet_html(view: SheetView) -> str:
 
 def file_html(template: str, *, script: str, **shown: object) -> str:
     """Return a page with its style and its script in it, and a policy that allows no others."""
-    from markupsafe import Markup  # noqa: PLC0415 - slow to load
-
-    style_text, script_text = packaged("sheet.css"), packaged(script)
-    policy = _POLICY.format(style=_source(style_text), script=_source(script_text))
+    script_text = packaged(script)
+    policy = _POLICY.format(style=style_source("sheet.css"), script=_source(script_text))
     return (
         environment()
         .get_template(template)
         .render(
             policy=policy,
-            style=Markup(style_text),  # noqa: S704 - a file of this package
+            style=style("sheet.css"),
             script=Markup(script_text),  # noqa: S704 - a file of this package
             **shown,
         )
@@ -154,6 +158,18 @@ def file_html(template: str, *, script: str, **shown: object) -> str:
 def packaged(name: str) -> str:
     """Return a static file of the package."""
     return (files(PACKAGE) / "templates" / name).read_text("utf-8")
+
+
+@cache
+def style(*sheets: str) -> Markup:
+    """Return style sheets for the `<style>` of a page, which is painted without asking for them."""
+    return Markup("".join(map(packaged, sheets)))  # noqa: S704 - files of this package
+
+
+@cache
+def style_source(*sheets: str) -> str:
+    """Return what allows a page exactly these style sheets, in the words of its policy."""
+    return _source(style(*sheets))
 
 
 def _source(text: str) -> str:
@@ -181,8 +197,6 @@ def index_row(result: Assessment, *, name: str, href: str, has_transcript: bool)
 
 def index_html(rows: Sequence[IndexRow]) -> str:
     """Return the table as a page that needs nothing else, in the order of the names."""
-    from markupsafe import Markup  # noqa: PLC0415 - slow to load
-
     in_order = sorted(rows, key=lambda row: row.name)
     found = Counter(row.danger for row in rows)
     return file_html(

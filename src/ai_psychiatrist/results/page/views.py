@@ -105,6 +105,9 @@ class PieceView:
 def pieces_of(text: str, start: int, end: int, spans: Sequence[Span]) -> Iterator[PieceView]:
     """Yield pieces that tile `text[start:end]` in order and never nest; spans are clipped to it."""
     here = [span for span in spans if max(span.start, start) < min(span.end, end)]
+    if not here and start < end:
+        yield PieceView(text=text[start:end], start=start, owners=(), ends=())
+        return
     inner = {at for span in here for at in (span.start, span.end) if start < at < end}
     for first, last in pairwise(sorted({start, end} | inner)):
         on = [span for span in here if span.start <= first and last <= span.end]
