@@ -15,6 +15,11 @@ _LOOKS: Final[dict[int, Literal["light", "dark"]]] = {1280: "light", 800: "light
 """The width of each window, and the colours in it."""
 
 
+_MOVED_SIDEWAYS: Final = """() => [...document.querySelectorAll(".danger .scroll, #chosen .scroll")]
+  .filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.ariaLabel)"""
+"""Lists with danger in them are in sight at every width."""
+
+
 @pytest.fixture
 def site(browser: Browser, tmp_path: Path) -> Iterator[Site]:
     """Serve, as after a fresh installation."""
@@ -98,6 +103,75 @@ def _is_open_to_all(person: Person) -> None:
         person.page.emulate_media(color_scheme=colours)
         person.axe(of_looks_alone=number > 0)
         assert person.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert person.page.evaluate(_MOVED_SIDEWAYS) == []
+
+
+_SMALL: Final = """(least) => {
+  const fields = "input:not([type=hidden], [type=radio], [type=checkbox]), select";
+  const boxes = "label:has([type=radio], [type=checkbox])";
+  return [...document.querySelectorAll(`a, button, summary, ${boxes}, ${fields}`)]
+    // A link in running text has the room of its line.
+    .filter((one) => one.checkVisibility() && !(one.matches("a") && one.closest("p, li, td, th")))
+    .map((one) => [one, one.getBoundingClientRect()])
+    .filter(([, box]) => box.width && (box.width < least || box.height < least))
+    .map(([one, box]) => `${one.outerHTML.slice(0, 80)} ${box.width} × ${box.height}`);
+}"""
+_FINGER_PIXELS: Final = 44
+_PHONE: Final = {
+    "viewport": {"width": 390, "height": 844},
+    "has_touch": True,
+    "is_mobile": True,
+}
+
+
+def test_by_taps_alone_one_rates_and_adjudicates_on_a_telephone(site: Site) -> None:
+    ada, ben = site.person(**_PHONE).named("Ada"), site.person().named("Ben")
+    path, page = ada.assess(), ada.page
+
+    def is_for_fingers() -> None:
+        assert page.evaluate(_SMALL, _FINGER_PIXELS) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+    ada.open("/")
+    is_for_fingers()
+    ada.open(f"{path}/rate")
+    ada.select("nearly every night")
+    page.locator("fieldset.rate").nth(2).get_by_role("button", name="Mark").tap()
+    page.wait_for_selector(".marked q")
+    is_for_fingers()
+    for place, score in enumerate("uu3uu0uu"):
+        item = page.locator("fieldset.rate").nth(place)
+        item.locator(f"label:has([value='{score}'])").tap()
+    page.locator("#commit").tap()
+    page.locator("#confirm button[value=commit]").tap()
+    page.wait_for_selector(".judge")
+    is_for_fingers()
+    page.get_by_role("button", name="Accept").first.tap()
+    page.wait_for_selector(".mine:has-text('accepted by you')")
+    ben.rate(path, "uu2uu0uu")
+    ada.open(f"{path}/adjudicate")
+    is_for_fingers()
+    page.get_by_role("link", name="Sleep").first.tap()
+    decided = page.locator("#of-PHQ8_Sleep")
+    decided.locator("select").select_option("3")
+    decided.locator("input").tap()
+    page.keyboard.type("Nearly every night.")
+    page.locator("#save").tap()
+    page.wait_for_selector(".done:has-text('Saved')")
+
+
+def test_filters_are_folded_on_a_telephone_alone(site: Site) -> None:
+    person = site.person()
+    person.assess()
+    page, fields = person.open("/"), person.page.locator(".filters select")
+    assert fields.first.is_visible()
+    page.set_viewport_size(ViewportSize(width=360, height=800))
+    assert not fields.first.is_visible()
+    page.click("summary:has-text('Search and sort')")
+    page.select_option("select[name=danger]", "high")
+    page.get_by_role("button", name="Filter").click()
+    page.wait_for_selector("#count:has-text('0 assessments')")
+    assert fields.first.is_visible()
 
 
 def test_a_failed_assessment_is_open_to_all_and_tried_again_by_its_button(

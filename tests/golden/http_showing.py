@@ -49,6 +49,7 @@ _RANDOM: Final = (
     (re.compile(r"aip_[0-9a-f]+_[\w-]+"), "<key>"),
     (re.compile(r"msg_[0-9a-f]{12,}"), "msg_<digest>"),
     (re.compile(r"assessment-[0-9a-f]{8}\.html"), "assessment-<id>.html"),
+    (re.compile(r"sha256-[\w+/]{43}="), "sha256-of-its-style"),
     (re.compile(r"((?:aip_|__Host-)session)=[^;\"]+"), r"\1=<token>"),
     (re.compile(r"(?<=\?cursor=|&cursor=)[\w%-]+|(?<=cursor=)[\w-]{20,}"), "<cursor>"),
 )

@@ -158,7 +158,7 @@ def test_a_page_allows_its_own_style_alone_and_scripts_of_its_server(
     assert f"style-src 'sha256-{digest}'" in rules
     assert "script-src 'self'" in rules
     assert "default-src 'none'" in rules
-    assert "rel=\"stylesheet\"" not in page.text
+    assert 'rel="stylesheet"' not in page.text
 
 
 def test_documentation_can_be_switched_off(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ _MEASURES: Final = (
     ("alpha", "Alpha, ordinal"),
     ("exact", "Same answer"),
     ("span_characters", "Evidence, F1"),
-    ("icc_2_1", "ICC(2,1), all items: of totals"),
+    ("icc_2_1", "ICC(2,1)"),
 )
 _ALL: Final = "All items"
 _SIDES: Final = {"raters": "between raters", "program": "raters with the program"}
@@ -180,7 +180,9 @@ def _plot(figures: Mapping[str, Mapping[str, AgreementFigures]]) -> Plot:
 
     def mark(side: str, one: FigureResult) -> PlotMark:
         ends = one.interval
-        words = f"{one.value:.2f}" + (f" ({ends[0]:.2f} to {ends[1]:.2f})" if ends else "")
+        words = _shown(one.value or 0)
+        if ends:
+            words += f" ({_shown(ends[0])} to {_shown(ends[1])})"
         interval = (place(ends[0]), place(ends[1])) if ends else None
         return PlotMark(side=side, words=words, at=place(one.value or 0), interval=interval)
 
@@ -198,11 +200,17 @@ def _cell(figure: FigureResult | Intraclass, notes: dict[str, str]) -> Cell:
     note = ""
     if figure.reason:
         note = notes.setdefault(figure.reason, ascii_lowercase[len(notes) % len(ascii_lowercase)])
-    many = f"n {figure.subjects if isinstance(figure, Intraclass) else figure.n}"
+    many = f"n {figure.subjects if isinstance(figure, Intraclass) else figure.n:,}"
     if figure.value is None:
         return Cell(value="–", interval="", note=note)
-    value = f"{figure.value:.2f}"
+    value = _shown(figure.value)
     if figure.interval is None:
         return Cell(value=value, interval=many, note=note)
     low, high = figure.interval
-    return Cell(value=value, interval=f"{low:.2f} to {high:.2f}, {many}", note=note)
+    return Cell(value=value, interval=f"{_shown(low)} to {_shown(high)}, {many}", note=note)
+
+
+def _shown(value: float) -> str:
+    """Return two decimals with a minus sign; what rounds to nothing has none."""
+    text = f"{value:.2f}"
+    return text.removeprefix("-") if float(text) == 0 else text.replace("-", "\N{MINUS SIGN}")

@@ -17,6 +17,10 @@ _WIDTH: Final = 1.96
 327:307-310."""
 _TOO_FEW: Final = "it needs two raters, and two cases that all of them scored"
 _ALL_ALIKE: Final = "every score is the same"
+_NO_SPREAD: Final = (
+    "it cannot be told: the cases differ too little beside the differences of their raters"
+)
+_WIDE: Final = "no interval: it would be wider than all values that a correlation can have"
 _NO_ERROR: Final = "no interval: the raters differ by nothing, or by the same in every case"
 _NO_SCIPY: Final = "no interval: it needs scipy where the service runs: pip install scipy"
 _REPEATED: Final = "no interval: it takes participants with one case each, and some have more"
@@ -69,12 +73,18 @@ def intraclass(scores: Array, *, form: str, subjects: Owners) -> Intraclass:
     if rounded(spread) <= 0:
         return Intraclass(form=form, value=None, interval=None, reason=_ALL_ALIKE, **shape)
     value = (found.rows - found.error) / spread
+    if value < -1:
+        # The estimate of the variance between raters is so far below zero that it takes away all
+        # others, which happens with a few cases: a quotient of such estimates is no correlation.
+        return Intraclass(form=form, value=None, interval=None, reason=_NO_SPREAD, **shape)
     reason = _REPEATED if is_repeated else _NO_ERROR if rounded(found.error) == 0 else None
     if find_spec("scipy") is None:
         reason = _NO_SCIPY
     ends = None
     if reason is None:
         ends = _absolute(found, value) if form == "ICC(2,1)" else _consistent(found)
+        if ends[0] < -1:
+            ends, reason = None, _WIDE
     return Intraclass(form=form, value=rounded(value), interval=ends, reason=reason, **shape)
 
 

@@ -56,8 +56,28 @@ def test_random_tables_have_the_figures_of_plain_loops(subjects: int, raters: in
     found = [intraclass(table, form=form, subjects=np.arange(subjects)) for form in FORMS]
     assert [one.value for one in found] == [pytest.approx(one) for one in by_loops(table.tolist())]
     for one in found:
-        low, high = one.interval or (0, 0)
+        low, high = one.interval or (-1, 1)
         assert low < (one.value or 0) < high
+        assert (one.interval is None) == (one.reason is not None)
+        assert one.interval is not None or subjects == 2
+
+
+def test_what_would_be_no_correlation_is_not_given() -> None:
+    """People who do not differ and raters who differ at random: a quotient of -3."""
+    table = np.array([[0.0, 2.0], [2.0, 0.0], [1.0, 1.0]])
+    assert by_loops(table.tolist())[0] == pytest.approx(-3)
+    absolute, consistent = (intraclass(table, form=one, subjects=np.arange(3)) for one in FORMS)
+    assert (absolute.value, absolute.interval) == (None, None)
+    assert (absolute.reason or "").startswith("it cannot be told: the cases differ too little")
+    assert consistent.value == pytest.approx(-1)
+
+
+def test_an_interval_beyond_every_correlation_is_not_given() -> None:
+    table = np.array([[20.0, 6.0], [2.0, 7.0]])
+    found = intraclass(table, form="ICC(2,1)", subjects=np.arange(2))
+    assert found.value == pytest.approx(by_loops(table.tolist())[0])
+    assert found.interval is None
+    assert "wider than all values" in (found.reason or "")
 
 
 def test_a_case_with_an_unknown_score_is_left_out_and_counted() -> None:
