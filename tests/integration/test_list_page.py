@@ -43,7 +43,7 @@ class Rows(HTMLParser):
         super().__init__()
         self.rows: list[dict[str, str]] = []
         self._cell: str | None = None
-        self.feed(page.partition('<table class="cohort"')[2].partition("</tbody>")[0])
+        self.feed(page.partition('<table class="cohort')[2].partition("</tbody>")[0])
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Begin a row or a cell."""
@@ -155,7 +155,7 @@ def test_unread_danger_is_sorted_by_its_level(client: httpx.Client) -> None:
         report = client.get(f"/v1/interviews/{held['interview_id']}/report").json()
         assert (held["state"], report["danger"]["level"]) == ("safety_hold", level)
     table = client.get("/").text.partition('id="held-name"')[2].partition("</table>")[0]
-    assert re.findall(r"<td>(high|moderate) ", table) == ["high", "moderate"]
+    assert re.findall(r'<td[^>]*><span class="level level-(high|moderate)">', table) == ["high", "moderate"]
 
 
 def test_a_row_tells_danger_in_an_interview_from_what_the_transcript_denies(
@@ -166,7 +166,7 @@ def test_a_row_tells_danger_in_an_interview_from_what_the_transcript_denies(
     answered(client, begin(client, **body), text="I want to kill myself.")
     (row,) = rows_of(client)
     assert row["Danger"] == (
-        "high : in an interview high (1); in the transcript nothing found, asked and denied "
+        "high in an interview (1); in the transcript: nothing found, asked and denied "
         "1 not yet read"
     )
 
