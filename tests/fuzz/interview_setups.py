@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from ai_psychiatrist.agents.interview.interview_agents import InterviewAgents
+from ai_psychiatrist.interview.engine.context import InterviewLimits
 from ai_psychiatrist.interview.interview_store import InterviewStore
-from ai_psychiatrist.interview.limits import InterviewLimits
 from ai_psychiatrist.interview.protocol import BUILTIN_PROTOCOLS, load_protocol
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.llm.endpoints import CallRetries

@@ -152,7 +152,8 @@ def test_bundles_have_the_answers_beside_what_the_transcript_says(
 ) -> None:
     assessment = stored(client)
     interview = asked(client, assessment)
-    held = answered(client, begin(client, assessment=assessment), text="I want to kill myself.")
+    again = begin(client, assessment=assessment, ask_all=True)
+    held = answered(client, again, text="I want to kill myself.")
     assert held["state"] == "safety_hold"
     given = {"format": "fhir", "with_words": "true"}
     bundle = json.loads(client.get("/v1/export", params=given).text)

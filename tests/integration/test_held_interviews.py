@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from ai_psychiatrist.interview.interview_store import InterviewStore
-from ai_psychiatrist.interview.interviews import load_protocols
+from ai_psychiatrist.interview.protocol import load_protocols
 from ai_psychiatrist.interview.service import AnswerSubmission, InterviewService
 from ai_psychiatrist.jobs.settings import callback_host
 from ai_psychiatrist.store.jobs import Callback

@@ -488,7 +488,7 @@ REFUSED_REQUESTS: dict[str, tuple[object, int, str, str]] = {
         {"protocol": "phq8", "nonesuch": 1},
         422,
         "invalid_request",
-        "transcript_text, speakers, participant_id, callback_url and link; no others",
+        "transcript_text, speakers, participant_id, callback_url, ask_all and link; no others",
     ),
     "incident without a model": (
         {"protocol": "incident", "inputs": INCIDENT},

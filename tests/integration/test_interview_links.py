@@ -427,8 +427,8 @@ def test_the_page_of_an_assessment_says_what_came_from_the_interview(state: Path
         assert shown.count("<td>transcript</td>") == 1
         assert shown.count(">interview, answer 1</a>") == 1
         assert "Ask the person again" in shown
-        assert "all of them again (" in shown
-        assert "those of this one stay stored, but no longer count." in shown
+        assert "about what is still unknown (" in shown
+        assert "each item has the answer of the latest interview that answered it." in shown
         assert client.post(f"{path}/interview/revoke").status_code == 303
         assert "link revoked" in client.get(f"{path}/interview").text
 

@@ -10,6 +10,7 @@ import logging
 import signal
 import subprocess
 import sys
+import weakref
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -141,6 +142,17 @@ def test_what_open_opened_serves_and_stays_open(tmp_path: Path) -> None:
             assert first == again == last == own
 
     asyncio.run(serve())
+
+
+def test_nothing_holds_an_application_that_was_closed(tmp_path: Path) -> None:
+    app = ap.create_app(settings_with(tmp_path))
+    held = weakref.ref(app)
+    with client_of(app) as client:
+        assert client.get("/openapi.json").status_code == 200
+        assert client.post("/full_pipeline", json=BODY).status_code == 200
+    del app
+    gc.collect()
+    assert held() is None
 
 
 def test_it_changes_nothing_of_the_process(tmp_path: Path) -> None:

@@ -24,6 +24,13 @@ RESULTS = ("units.jsonl", "labels.jsonl", "predictions.jsonl", "failures.jsonl")
 SAID = "I lie awake beside the harbour"
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _collected_before() -> None:
+    """Let the collection after each command look at what the commands made alone."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """A database that belongs to a role which is no superuser."""

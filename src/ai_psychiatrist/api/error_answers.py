@@ -32,7 +32,7 @@ from ai_psychiatrist.domain.errors import (
 )
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.infrastructure.off_loop import WorkerLost, WorkTimedOut
-from ai_psychiatrist.interview.interviews import log_unavailable
+from ai_psychiatrist.interview.interview_log import log_unavailable
 
 logger = get_logger(__name__)
 

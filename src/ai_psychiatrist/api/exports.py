@@ -173,7 +173,7 @@ class _Found:
 
     record_id: str | None
     record: Record | None
-    """`None` of interviews without an assessment."""
+    """`None` where no row needs it, and of interviews without an assessment."""
     subject: str | None = field(repr=False)
     """The study id."""
     ratings: tuple[ReviewRow, ...] = ()
@@ -292,6 +292,18 @@ class Export:
         """Whether interviews without an assessment have rows as well."""
         return self._is_of_danger or self.query.what is ExportedThing.INTERVIEWS
 
+    @property
+    def _needs_result(self) -> bool:
+        """Whether what is stored of the assessment itself is exported."""
+        has_result = self.query.what in {ExportedThing.RESULTS, ExportedThing.ITEMS}
+        return has_result or self.query.format is ExportedAs.FHIR
+
+    @property
+    def _needs_interviews(self) -> bool:
+        """Whether interviews about an assessment add to what is exported of it."""
+        is_of_ratings = self.query.what is ExportedThing.RATINGS
+        return not is_of_ratings or self.query.format is ExportedAs.FHIR
+
     def _read(self, record_id: str, store: Store) -> _Found | None:
         """Return a record and what was said of it that the caller may have.
 
@@ -299,7 +311,7 @@ class Export:
         """
         try:
             subject = store.subject_of(record_id)
-            about = store.interviews.about(record_id)
+            about = store.interviews.about(record_id) if self._needs_interviews else ()
             if self._is_of_danger:
                 said = {None: store.acknowledgements.of(record_id), **self._said_of(store, about)}
                 return _Found(record_id=record_id, record=None, subject=subject, acknowledged=said)
@@ -311,7 +323,7 @@ class Export:
                 rows = tuple(row for row in rows if row.rater == self.principal.id)
             return _Found(
                 record_id=record_id,
-                record=store.get(record_id),
+                record=store.get(record_id) if self._needs_result else None,
                 subject=subject,
                 ratings=rows,
                 interviews=about,
@@ -360,10 +372,10 @@ class Export:
             yield from acknowledgement_rows(
                 found.record_id, said, interview=interview, with_words=with_words
             )
+        if found.record_id is not None and self.query.what is ExportedThing.RATINGS:
+            yield from rating_rows(found.record_id, found.ratings)
         if record is None:
             return
-        if self.query.what is ExportedThing.RATINGS:
-            yield from rating_rows(record.summary.id, found.ratings)
         if self.query.what is ExportedThing.ITEMS:
             result, asked = _result_in(record), item_cells(found.interviews)
             empty = dict.fromkeys(interview_table.ITEM_COLUMNS_WITH_WORDS)

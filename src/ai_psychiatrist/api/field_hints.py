@@ -51,6 +51,7 @@ FIELD_HINTS: Final = {
     "ablate": "ablate has to be true or false.",
     "certificate": "certificate has to be true or false.",
     "link": "link has to be true or false.",
+    "ask_all": "ask_all has to be true or false.",
     "token": "token has to be a string of at most 200 characters: what stands behind the # of a "
     "link.",
     "append": "append has to be true or false.",

@@ -6,13 +6,12 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field, StrictStr
 
 from ai_psychiatrist.api.authorization import PrincipalOf, requires
-from ai_psychiatrist.api.dependencies import Responses, ServicesOf, json_of
-from ai_psychiatrist.api.interview_models import InterviewResult
+from ai_psychiatrist.api.dependencies import Responses, json_of
+from ai_psychiatrist.api.interview_models import InterviewResult, interview_result
 from ai_psychiatrist.api.interviews import (
     INTERVIEWS_PATH,
     InterviewId,
     Interviewing,
-    interview_of,
 )
 from ai_psychiatrist.api.json_body import BoundedRoute
 from ai_psychiatrist.api.requests import PageInQuery, RequestBody
@@ -82,10 +81,9 @@ async def list_interviews(query: InterviewsOfQuery, interviews: Interviewing) ->
 async def reopen_interview(
     interview_id: InterviewId,
     body: ReopenRequest,
-    services: ServicesOf,
     interviews: Interviewing,
     principal: PrincipalOf,
 ) -> Response:
     """Let a held interview go on: the question that waited is put again."""
     snapshot = await interviews.reopen(interview_id, reason=body.reason, author=principal.id)
-    return json_of(interview_of(snapshot, services))
+    return json_of(interview_result(snapshot))

@@ -101,6 +101,9 @@ class ItemOutcomeResult(Result):
     """The words of that answer."""
     confirmed_turn: int | None
     """The turn in which the person confirmed what that answer was read as."""
+    interview: str | None
+    """SHA-256 of the id of the earlier interview about the same assessment that the answer is from,
+    with its turns and quote; null for an answer in this one."""
     evidence: tuple[str, ...]
     """The quotes of the transcript, where the score comes from it."""
     unknown_reason: UnansweredReason | None
@@ -304,11 +307,7 @@ class InterviewReportResult(_OfAnInterview):
 
 
 def interview_result(
-    snapshot: InterviewSnapshot,
-    *,
-    crisis_resources: str,
-    danger_notice: str,
-    transcript_risk: RiskReport | None = None,
+    snapshot: InterviewSnapshot, *, transcript_risk: RiskReport | None = None
 ) -> InterviewResult:
     """Return an interview as it stands."""
     return InterviewResult(
@@ -320,9 +319,7 @@ def interview_result(
         state=snapshot.state,
         version=snapshot.version,
         turn=snapshot.turn,
-        spoken=spoken_words(
-            snapshot, crisis_resources=crisis_resources, danger_notice=danger_notice
-        ),
+        spoken=snapshot.spoken,
         question=snapshot.question,
         messages=snapshot.messages,
         end_reason=snapshot.end_reason,
@@ -335,7 +332,7 @@ def interview_result(
             proposals=snapshot.proposals,
             unknown_goal_updates=snapshot.unknown_updates,
             total=TotalResult.of(snapshot.items),
-            danger=DangerResult.of(snapshot, crisis_resources),
+            danger=DangerResult.of(snapshot, snapshot.resources),
             reopenings=snapshot.reopenings,
             not_examined=snapshot.not_examined,
             danger_readings=snapshot.danger_readings,
@@ -345,17 +342,7 @@ def interview_result(
     )
 
 
-def spoken_words(snapshot: InterviewSnapshot, *, crisis_resources: str, danger_notice: str) -> str:
-    """Return what is said to the person before the question.
-
-    Where the interview is held, also where to turn, and who reads it when (`danger_notice`).
-    """
-    if snapshot.state is not InterviewState.SAFETY_HOLD:
-        return snapshot.notice
-    return "\n".join([snapshot.notice, crisis_resources, danger_notice or snapshot.unread_notice])
-
-
-def interview_report(report: InterviewSnapshot, *, crisis_resources: str) -> InterviewReportResult:
+def interview_report(report: InterviewSnapshot) -> InterviewReportResult:
     """Return what came out of an interview."""
     return InterviewReportResult(
         interview_id=report.id,
@@ -371,7 +358,7 @@ def interview_report(report: InterviewSnapshot, *, crisis_resources: str) -> Int
         analysis=report.analysis,
         goals=report.goals,
         facts=report.facts,
-        danger=DangerResult.of(report, crisis_resources),
+        danger=DangerResult.of(report, report.resources),
         reopenings=report.reopenings,
         not_examined=report.not_examined,
         danger_readings=report.danger_readings,

@@ -144,6 +144,8 @@ class InterviewRequest(RequestBody):
     callback_url: Annotated[StrictStr, Field(min_length=1, max_length=2_048)] | None = None
     """Address that is told, signed, when the interview is held: its id, and the level and kinds of
     danger, without words; on a host that the setting JOBS_WEBHOOK_HOSTS names."""
+    asks_all: StrictBool = Field(default=False, alias="ask_all")
+    """True also asks what earlier interviews about the stored assessment have answered."""
     has_link: StrictBool = Field(default=False, alias="link")
     """True makes a link as well, by which the person answers in a browser of their own."""
 

@@ -35,7 +35,6 @@ from ai_psychiatrist.domain.risk import RiskReport
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 from ai_psychiatrist.store.interviews import id_hash
-from ai_psychiatrist.wiring import Services
 
 _PROBLEMS: Final[dict[int | str, dict[str, object]]] = {
     400: {"description": "The body is no valid JSON."},
@@ -85,7 +84,7 @@ Interviewing: TypeAlias = Annotated[InterviewService, Depends(interviews_of)]
 
 @stepping.post("", status_code=201, response_model=BegunInterviewResult)
 async def create_interview(
-    body: InterviewRequest, request: Request, services: ServicesOf, interviews: Interviewing
+    body: InterviewRequest, request: Request, interviews: Interviewing
 ) -> Response:
     """Begin an interview; a transcript is assessed first, and its unknown items are asked."""
     if body.assessment is not None and body.has_transcript:
@@ -102,10 +101,10 @@ async def create_interview(
     elif body.has_transcript:
         start, risk = await _assessed(body, request)
     snapshot = await interviews.create(
-        body.protocol, body.inputs, start, callback=callback, about=about
+        body.protocol, body.inputs, start, callback=callback, about=about, asks_all=body.asks_all
     )
     note_record(request, snapshot.id)
-    result = _stepped(snapshot, services, transcript_risk=risk)
+    result = _stepped(snapshot, transcript_risk=risk)
     if not body.has_link:
         return json_of(result, 201)
     link = await make_link(snapshot, request)
@@ -118,50 +117,43 @@ async def answer_question(
     interview_id: InterviewId,
     body: AnswerRequest,
     request: Request,
-    services: ServicesOf,
     interviews: Interviewing,
 ) -> Response:
     """Answer the question that waits, and get the next one."""
     snapshot = await interviews.answer(interview_id, body.as_submission())
     send_hold_notice(snapshot, request)
-    return json_of(_stepped(snapshot, services))
+    return json_of(_stepped(snapshot))
 
 
 @router.get("/{interview_id}", response_model=InterviewResult)
-async def read_interview(
-    interview_id: InterviewId, services: ServicesOf, interviews: Interviewing
-) -> Response:
+async def read_interview(interview_id: InterviewId, interviews: Interviewing) -> Response:
     """Return an interview as it stands; no model is asked."""
     snapshot = await interviews.get(interview_id)
-    return json_of(interview_of(snapshot, services))
+    return json_of(interview_result(snapshot))
 
 
 @stepping.post("/{interview_id}/retry", response_model=InterviewResult)
 async def retry_interview(
-    interview_id: InterviewId, request: Request, services: ServicesOf, interviews: Interviewing
+    interview_id: InterviewId, request: Request, interviews: Interviewing
 ) -> Response:
     """Take the step again that failed or was cut short, once; without one nothing changes."""
     snapshot = await interviews.retry(interview_id)
     send_hold_notice(snapshot, request)
-    return json_of(_stepped(snapshot, services))
+    return json_of(_stepped(snapshot))
 
 
 @stepping.post("/{interview_id}/report", response_model=InterviewReportResult)
-async def make_report(
-    interview_id: InterviewId, services: ServicesOf, interviews: Interviewing
-) -> Response:
+async def make_report(interview_id: InterviewId, interviews: Interviewing) -> Response:
     """Have the report made of an interview that is over: once, and the same every time after."""
     report = await interviews.make_report(interview_id)
-    return json_of(interview_report(report, crisis_resources=services.crisis_resources))
+    return json_of(interview_report(report))
 
 
 @router.get("/{interview_id}/report", response_model=InterviewReportResult)
-async def read_report(
-    interview_id: InterviewId, services: ServicesOf, interviews: Interviewing
-) -> Response:
+async def read_report(interview_id: InterviewId, interviews: Interviewing) -> Response:
     """Return the report that was made; no model is asked."""
     report = await interviews.report(interview_id)
-    return json_of(interview_report(report, crisis_resources=services.crisis_resources))
+    return json_of(interview_report(report))
 
 
 @router.delete("/{interview_id}", status_code=204)
@@ -230,10 +222,7 @@ async def _assessed(body: InterviewRequest, request: Request) -> tuple[Assessmen
 
 
 def _stepped(
-    snapshot: InterviewSnapshot,
-    services: Services,
-    *,
-    transcript_risk: RiskReport | None = None,
+    snapshot: InterviewSnapshot, *, transcript_risk: RiskReport | None = None
 ) -> InterviewResult:
     """Return an interview after a step; raises `Problem` for a step that failed."""
     if snapshot.state is InterviewState.FAILED:
@@ -249,16 +238,4 @@ def _stepped(
                 "is_resumable": snapshot.is_resumable,
             },
         )
-    return interview_of(snapshot, services, transcript_risk=transcript_risk)
-
-
-def interview_of(
-    snapshot: InterviewSnapshot, services: Services, *, transcript_risk: RiskReport | None = None
-) -> InterviewResult:
-    """Return an interview as it stands, with what the settings say in danger."""
-    return interview_result(
-        snapshot,
-        crisis_resources=services.crisis_resources,
-        danger_notice=services.danger_notice,
-        transcript_risk=transcript_risk,
-    )
+    return interview_result(snapshot, transcript_risk=transcript_risk)

@@ -150,13 +150,7 @@ class DocumentedApp(FastAPI):
     def setup(self) -> None:
         """Serve the document."""
         if self.openapi_url is not None:
-            self.add_api_route(self.openapi_url, self._document, include_in_schema=False)
-
-    def _document(self, request: Request) -> Response:
-        # In a thread, as it is no coroutine: FastAPI's own makes the document on the event loop.
-        mounted_at = request.scope.get("root_path", "").rstrip("/")
-        servers = {"servers": [{"url": mounted_at}]} if mounted_at else {}
-        return JSONResponse(self.openapi() | servers)
+            self.add_api_route(self.openapi_url, _document, include_in_schema=False)
 
     def openapi(self) -> dict[str, Any]:
         """Return the document, valid OpenAPI 3.1; made once, in a fraction of a second."""
@@ -188,6 +182,16 @@ class DocumentedApp(FastAPI):
                 for code, kind in problem_kinds().items()
             ]
             return document
+
+
+def _document(request: Request) -> Response:
+    # No method of the application: the framework caches each endpoint, and would keep the
+    # application with it when all else has let go. In a thread, as it is no coroutine:
+    # FastAPI's own makes the document on the event loop.
+    app: DocumentedApp = request.app
+    mounted_at = request.scope.get("root_path", "").rstrip("/")
+    servers = {"servers": [{"url": mounted_at}]} if mounted_at else {}
+    return JSONResponse(app.openapi() | servers)
 
 
 def _describe(operation: dict[str, Any], *, is_required: bool) -> None:

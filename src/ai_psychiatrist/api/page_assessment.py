@@ -299,7 +299,7 @@ async def _sheet(request: Request, found: _Read, principal: Principal) -> Respon
         subject=found.subject,
         phase=found.phase.value,
         ratings=ratings_view(view, found.rows, principal),
-        interview=await interview_view(record.summary.id, request),
+        interview=await interview_view(found.interviews, request),
         protocols=await item_protocols(request),
         may_ask=Scope.ASSESS in principal.scopes,
         may_review=Scope.REVIEW in principal.scopes,

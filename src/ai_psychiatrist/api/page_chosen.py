@@ -14,12 +14,13 @@ from ai_psychiatrist.api.dependencies import ERASING, RATING, RecordsOf
 from ai_psychiatrist.api.exports import MOST_CHOSEN, ExportedThing
 from ai_psychiatrist.api.json_body import BoundedRequest, BoundedRoute
 from ai_psychiatrist.api.page_cohort import EXPORTS
-from ai_psychiatrist.api.page_interview import interview_view
+from ai_psychiatrist.api.page_interview import is_open
 from ai_psychiatrist.api.pages import message_page, read_form, redirect_to, render_page
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.errors import NotFound
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewPhase
+from ai_psychiatrist.interview.interview_store import state_of
 from ai_psychiatrist.reviews.blindness import is_asked_first
 from ai_psychiatrist.store.audit import BEGUN
 from ai_psychiatrist.store.listing import RecordListRequest
@@ -116,7 +117,8 @@ async def erase_chosen(request: BoundedRequest, records: RecordsOf) -> Response:
         return await _nothing_chosen(request)
     word = form.get("word")
     if word is None or word.strip().lower() != _CONFIRMED:
-        running = [one.id for one in found.summaries if await _is_interviewed(one.id, request)]
+        ids = [one.id for one in found.summaries]
+        running = [one for one in ids if await records.ask(partial(_is_interviewed, one))]
         return await render_page(
             request,
             "erase",
@@ -133,9 +135,8 @@ async def erase_chosen(request: BoundedRequest, records: RecordsOf) -> Response:
     return redirect_to(request, f"/?erased={len(found.summaries)}")
 
 
-async def _is_interviewed(record_id: str, request: Request) -> bool:
-    view = await interview_view(record_id, request)
-    return view is not None and view.is_open
+def _is_interviewed(record_id: str, store: Store) -> bool:
+    return any(is_open(state_of(one)) for one in store.interviews.about(record_id))
 
 
 def _erase(record_id: str, store: Store) -> None:

@@ -22,11 +22,10 @@ from ai_psychiatrist.api.dependencies import (
     records_of,
     services_of,
 )
-from ai_psychiatrist.api.interview_models import TotalResult
 from ai_psychiatrist.api.interview_requests import assessment_input
 from ai_psychiatrist.api.interviews import make_link
 from ai_psychiatrist.api.json_body import BoundedRequest
-from ai_psychiatrist.api.page_held_interview import InterviewDangerView, danger_in_interview
+from ai_psychiatrist.api.page_held_interview import danger_in_interview
 from ai_psychiatrist.api.pages import (
     message_page,
     no_assessment_page,
@@ -39,19 +38,24 @@ from ai_psychiatrist.api.slots import AdmittedRoute
 from ai_psychiatrist.domain.access import Principal, Scope
 from ai_psychiatrist.domain.errors import ArtifactMismatch, NotFound, RequestConflict
 from ai_psychiatrist.domain.interview import InterviewState
+from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewPhase
+from ai_psychiatrist.interview.interview_store import ReadInterview, read_all
 from ai_psychiatrist.interview.protocol.records import ProtocolKind
+from ai_psychiatrist.interview.record import Interview
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 from ai_psychiatrist.results.reading import result_of
 from ai_psychiatrist.reviews.blindness import give_scores, is_asked_first
-from ai_psychiatrist.store.interviews import ListedInterview, id_hash
+from ai_psychiatrist.store.interviews import id_hash
 from ai_psychiatrist.store.records import Record
 from ai_psychiatrist.store.store import Store
 
 _PREFIX: Final = "/assessments/{assessment_id}/interview"
 _PROTOCOL: Final = "phq8"
+_ALL: Final = "all"
+"""Of the form: whether what was answered before is asked again."""
 _ADDRESS: Final = "link"
 """For what the address of a new link is sealed."""
 _STATES: Final = {
@@ -76,24 +80,37 @@ stepping = APIRouter(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterviewView:
-    """What the pages of an assessment show of the interview about it."""
+    """What the pages of an assessment show of the latest interview about it."""
 
-    interview: InterviewSnapshot
-    danger: InterviewDangerView | None
-    state: str
-    """In a sentence."""
-    asked: int
-    """How many items were asked about so far, in whatever wording."""
-    total: TotalResult | None
+    read: ReadInterview
     link: InterviewLink | None
     link_words: str
     """What became of its link."""
 
     @property
+    def interview(self) -> Interview:
+        """What was asked and said."""
+        return self.read.interview
+
+    @property
+    def state(self) -> str:
+        """Where it stands, in a sentence."""
+        return _STATES[self.interview.state]
+
+    @property
+    def asked(self) -> int:
+        """How many items were asked about so far, in whatever wording."""
+        return sum(goal.asks > 0 for goal in self.interview.goals)
+
+    @property
+    def unknown(self) -> tuple[Item, ...]:
+        """The items that neither the transcript nor any interview has scored."""
+        return tuple(one.item for one in self.read.items if one.score is None)
+
+    @property
     def is_open(self) -> bool:
         """Whether the person can still answer, or a person has to look first."""
-        state = self.interview.state
-        return not state.is_over or state is InterviewState.SAFETY_HOLD
+        return is_open(self.interview.state)
 
     @property
     def is_link_waiting(self) -> bool:
@@ -103,22 +120,32 @@ class InterviewView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Seen:
-    """An assessment that is shown with its scores, and the id of the interview about it."""
+    """An assessment that is shown with its scores, and the interviews about it."""
 
-    record: Record
-    interview_id: str | None
+    interviews: tuple[ReadInterview, ...]
+    """The newest first."""
     subject: str | None
 
-
-async def interview_view(record_id: str, request: Request) -> InterviewView | None:
-    """Return the latest interview about an assessment, `None` where none can be read."""
-    about = await records_of(request).ask(lambda store: store.interviews.about(record_id))
-    interview = await _kept(_latest(about), await _service(request))
-    return None if interview is None else await _view(interview, request)
+    @property
+    def interview_id(self) -> str | None:
+        """The id of the latest."""
+        return next((one.listed.id for one in self.interviews), None)
 
 
-def _latest(about: Sequence[ListedInterview]) -> str | None:
-    return next((one.id for one in about if one.is_readable), None)
+async def interview_view(
+    interviews: Sequence[ReadInterview], request: Request
+) -> InterviewView | None:
+    """Return the first of the interviews about an assessment, `None` where there is none."""
+    if not interviews:
+        return None
+    links, hashed = services_of(request).interview_links, interviews[0].listed.row.id_hash
+    link = await KEY_READERS.run(lambda: links.of(hashed))
+    return InterviewView(read=interviews[0], link=link, link_words=_link_words(link))
+
+
+def is_open(state: InterviewState) -> bool:
+    """Return whether the person can still answer, or a person has to look first."""
+    return not state.is_over or state is InterviewState.SAFETY_HOLD
 
 
 async def item_protocols(request: Request) -> tuple[str, ...]:
@@ -135,7 +162,7 @@ async def follow(assessment_id: RecordId, request: Request) -> Response:
     seen = await _look(assessment_id, request)
     if isinstance(seen, Response):
         return seen
-    view = await interview_view(assessment_id, request)
+    view = await interview_view(seen.interviews, request)
     if view is None:
         return redirect_to(request, f"/assessments/{assessment_id}")
     address = await _new_address(view, request)
@@ -145,6 +172,7 @@ async def follow(assessment_id: RecordId, request: Request) -> Response:
         id=assessment_id,
         subject=seen.subject,
         view=view,
+        danger=await danger_in_interview(view.interview, request),
         address=address,
         may_ask=Scope.ASSESS in principal_of(request).scopes,
         may_read=Scope.READ in principal_of(request).scopes,
@@ -157,10 +185,8 @@ async def follow(assessment_id: RecordId, request: Request) -> Response:
 @router.get("/progress", dependencies=FOLLOWING)
 async def progress(assessment_id: RecordId, request: Request) -> Response:
     """Say whether there is more to be shown; no word and no score."""
-    try:
-        view = await interview_view(assessment_id, request)
-    except NotFound:
-        view = None
+    about = await records_of(request).ask(lambda store: _about(store, assessment_id))
+    view = await interview_view(about, request)
     shown = None if view is None else f"{view.interview.version} {view.link_words}"
     return JSONResponse({"shown": shown})
 
@@ -182,7 +208,13 @@ async def ask_person(
     if interview is None or interview.state.is_over:
         asked_by = form.get("asked_by", "").strip()
         inputs = {"asked_by": asked_by} if asked_by else {}
-        begun = await _begun(seen.record, form.get("protocol", _PROTOCOL), inputs, service)
+        begun = await _begun(
+            await records.ask(lambda store: store.get(assessment_id)),
+            form.get("protocol", _PROTOCOL),
+            inputs,
+            service,
+            asks_all=_ALL in form,
+        )
         if begun is None:
             words = "It has no scores, so nothing is known of what to ask."
             return await message_page(request, "Nothing to ask", words, status=409)
@@ -240,28 +272,36 @@ async def _look(record_id: str, request: Request) -> _Seen | Response:
 
 def _seen(store: Store, record_id: str, principal: Principal) -> _Seen:
     """Return an assessment; raises `RequestConflict` where its scores are not to be shown yet."""
-    record, phase = store.get(record_id), store.reviews.standing(record_id, principal.id)
-    is_finished = record.summary.state is RecordState.FINISHED
+    record, phase = store.summary(record_id), store.reviews.standing(record_id, principal.id)
+    is_finished = record.state is RecordState.FINISHED
     if not is_finished or (is_asked_first(principal) and phase is ReviewPhase.UNSEEN):
         raise RequestConflict("still_blind")
     give_scores(store, record_id, principal)
     may_read = Scope.READ in principal.scopes
     return _Seen(
-        record=record,
-        interview_id=_latest(store.interviews.about(record_id)),
-        subject=store.keys.name(record.summary.subject_id) if may_read else None,
+        interviews=_about(store, record_id),
+        subject=store.keys.name(record.subject_id) if may_read else None,
     )
 
 
+def _about(store: Store, record_id: str) -> tuple[ReadInterview, ...]:
+    return read_all(store.interviews.about(record_id))
+
+
 async def _begun(
-    record: Record, protocol: str, inputs: Mapping[str, str], service: InterviewService
+    record: Record,
+    protocol: str,
+    inputs: Mapping[str, str],
+    service: InterviewService,
+    *,
+    asks_all: bool,
 ) -> InterviewSnapshot | None:
     """Begin the interview about what an assessment left unknown, `None` where it has no scores."""
     result = await RESULT_READERS.run(lambda: result_of(record.result, field="assessment_id"))
     if result.quantitative is None:
         return None
     start = assessment_input(result.quantitative.items)
-    return await service.create(protocol, inputs, start, about=record.summary.id)
+    return await service.create(protocol, inputs, start, about=record.summary.id, asks_all=asks_all)
 
 
 async def _service(request: Request) -> InterviewService:
@@ -274,20 +314,6 @@ async def _kept(interview_id: str | None, service: InterviewService) -> Intervie
         return None if interview_id is None else await service.get(interview_id)
     except (NotFound, ArtifactMismatch):
         return None
-
-
-async def _view(interview: InterviewSnapshot, request: Request) -> InterviewView:
-    links, hashed = services_of(request).interview_links, id_hash(interview.id)
-    link = await KEY_READERS.run(lambda: links.of(hashed))
-    return InterviewView(
-        interview=interview,
-        danger=await danger_in_interview(interview, request),
-        state=_STATES[interview.state],
-        asked=sum(goal.asks > 0 for goal in interview.goals),
-        total=TotalResult.of(interview.items),
-        link=link,
-        link_words=_link_words(link),
-    )
 
 
 def _link_words(link: InterviewLink | None) -> str:

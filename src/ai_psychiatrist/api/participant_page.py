@@ -14,7 +14,7 @@ from ai_psychiatrist.api.audit_trail import note_record
 from ai_psychiatrist.api.authentication import KEY_READERS, set_link_cookie
 from ai_psychiatrist.api.authorization import LINK, LOGIN_REFUSED, PRINCIPAL, address_of
 from ai_psychiatrist.api.dependencies import ServicesOf, json_of, services_of
-from ai_psychiatrist.api.interview_models import OptionResult, spoken_words
+from ai_psychiatrist.api.interview_models import OptionResult
 from ai_psychiatrist.api.interview_requests import (
     IdempotencyKey,
     ParticipantAnswer,
@@ -36,12 +36,12 @@ from ai_psychiatrist.domain.interview import (
 )
 from ai_psychiatrist.domain.interview_items import UnansweredReason
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.protocol.page import PageTexts
+from ai_psychiatrist.interview.item_outcomes import item_outcomes
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol, ProtocolKind
+from ai_psychiatrist.interview.protocol.texts import PageTexts
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 from ai_psychiatrist.results.result import Result
-from ai_psychiatrist.wiring import Services
 
 router = APIRouter(prefix=PARTICIPANT_PATH, include_in_schema=False, route_class=BoundedRoute)
 stepping = APIRouter(prefix=PARTICIPANT_PATH, include_in_schema=False, route_class=AdmittedRoute)
@@ -184,9 +184,9 @@ async def open_link(body: OpeningRequest, request: Request, services: ServicesOf
 
 
 @router.get("/state")
-async def read_state(service: Interviewing, interview: Standing, services: ServicesOf) -> Response:
+async def read_state(service: Interviewing, interview: Standing) -> Response:
     """Return the interview as its person may see it; no model is asked."""
-    return json_of(participant_state(interview, service, services))
+    return json_of(participant_state(interview, service))
 
 
 @stepping.post("/answers")
@@ -195,7 +195,6 @@ async def answer(
     request: Request,
     service: Interviewing,
     interview: Standing,
-    services: ServicesOf,
 ) -> Response:
     """Answer the question that waits, pause, end, or take a step again that failed."""
     if body.is_retry:
@@ -203,12 +202,10 @@ async def answer(
     else:
         following = await service.answer(interview.id, body.as_submission())
     send_hold_notice(following, request)
-    return json_of(participant_state(following, service, services))
+    return json_of(participant_state(following, service))
 
 
-def participant_state(
-    snapshot: InterviewSnapshot, service: InterviewService, services: Services
-) -> ParticipantState:
+def participant_state(snapshot: InterviewSnapshot, service: InterviewService) -> ParticipantState:
     """Return of an interview what its person may see."""
     protocol, question = service.protocol_of(snapshot), None
     if snapshot.question is not None:
@@ -218,11 +215,7 @@ def participant_state(
     return ParticipantState(
         state=snapshot.state,
         version=snapshot.version,
-        spoken=spoken_words(
-            snapshot,
-            crisis_resources=services.crisis_resources,
-            danger_notice=services.danger_notice,
-        ),
+        spoken=snapshot.spoken,
         question=question,
         messages=snapshot.messages,
         progress=Progress(number=asked_about, of=len(snapshot.goals)) if has_progress else None,
@@ -230,7 +223,7 @@ def participant_state(
         if question is not None and not question.noted
         else (),
         can_retry=snapshot.is_resumable,
-        help=services.crisis_resources,
+        help=snapshot.resources,
         texts=protocol.page,
     )
 
@@ -286,7 +279,8 @@ def changeable_answers(
             words=snapshot.words_of(one.answer_turn),
             noted=protocol.answers.decline or "" if one.score is None else noted[one.score],
         )
-        for one in snapshot.items
+        # Of this interview alone: nothing that was said in another is shown to the person.
+        for one in item_outcomes(snapshot)
         if one.answer_turn is not None
         and (one.score is not None or one.unknown_reason is UnansweredReason.DECLINED)
     )

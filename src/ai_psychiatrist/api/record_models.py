@@ -107,7 +107,7 @@ class RecordResult(Result):
     total_max: int | None
     """The total if every unknown item were 3."""
     interview_total_min: int | None
-    """`total_min` with the answers of the latest interview about it that is done; null without."""
+    """`total_min` with the answers of the interviews about it that are done; null without."""
     interview_total_max: int | None
     """`total_max` with those answers."""
     severity_lower: Severity | None

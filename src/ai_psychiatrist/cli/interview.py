@@ -25,7 +25,7 @@ from ai_psychiatrist.cli.console import (
     working,
 )
 from ai_psychiatrist.cli.files import ParticipantOption, given_transcript, speaker_roles
-from ai_psychiatrist.cli.interview_session import Session, typed_lines
+from ai_psychiatrist.cli.interview_session import Session, say_answered_before, typed_lines
 from ai_psychiatrist.cli.settings import ModelOption, quiet, read_settings
 from ai_psychiatrist.cli.stores import audited
 from ai_psychiatrist.config import CRISIS_LINE_CURE, Settings
@@ -95,6 +95,13 @@ def interview(
         list[str] | None,
         typer.Option("--input", metavar="NAME=TEXT", help="An input, or NAME=@FILE; repeatable."),
     ] = None,
+    asks_all: Annotated[
+        bool,
+        typer.Option(
+            "--ask-all",
+            help="With --from: ask also what earlier interviews about the assessment answered.",
+        ),
+    ] = False,
     resume: Annotated[str | None, typer.Option(metavar="ID", help="Continue an interview.")] = None,
     answers: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Take answers from a file, one a line.")
@@ -120,7 +127,7 @@ def interview(
             field="--from",
         )
         require(
-            resume is None or not (assessment or transcript or inputs),
+            resume is None or not (assessment or transcript or inputs or asks_all),
             "--resume continues an interview as it was begun: leave out the options that began it",
             field="--resume",
         )
@@ -158,9 +165,11 @@ def interview(
                     known = session.assessed(
                         given_transcript(str(transcript), settings, roles, field="--transcript")
                     )
-                step = service.create(protocol_id, given, known, about=about)
+                step = service.create(protocol_id, given, known, about=about, asks_all=asks_all)
             with working():
                 snapshot = runner.run(step)
+            if resume is None:
+                say_answered_before(snapshot)
             code = session.hold(snapshot)
     raise typer.Exit(code)
 

@@ -17,7 +17,6 @@ from ai_psychiatrist.api.interview_models import (
     InterviewReportResult,
     interview_report,
     interview_result,
-    spoken_words,
 )
 from ai_psychiatrist.api.interview_requests import assessment_input
 from ai_psychiatrist.assessment.assessor import AssessmentOptions
@@ -105,6 +104,14 @@ def read_line(line: str, question: Question, *, version: int) -> AnswerSubmissio
     return answer(text=said)
 
 
+def say_answered_before(snapshot: InterviewSnapshot) -> None:
+    """Say which items are not asked about, since an earlier interview has answered them."""
+    before = snapshot.assessment.answered_before if snapshot.assessment else ()
+    if before:
+        listed = ", ".join(item.label for item in before)
+        say(f"answered in an earlier interview: {listed}; to ask about them too, add --ask-all")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
     """An interview between its first question and its end."""
@@ -183,11 +190,8 @@ class Session:
                 report = self.runner.run(self.service.make_report(snapshot.id))
         except AgentFailed as error:
             return self._failed(snapshot, error.code)
-        resources = self.services.crisis_resources
-        result = interview_report(report, crisis_resources=resources)
-        notice = self.services.danger_notice
-        spoken = spoken_words(snapshot, crisis_resources=resources, danger_notice=notice)
-        print_spoken(self.out, spoken)
+        result = interview_report(report)
+        print_spoken(self.out, snapshot.spoken)
         # The person who was just held reads along: the account waits for whoever resumes it.
         if result.danger is None or not was_held_now:
             print_interview_report(self.out, result)
@@ -210,13 +214,8 @@ class Session:
     ) -> None:
         if not self.is_json:
             return
-        result = interview_result(
-            snapshot,
-            crisis_resources=self.services.crisis_resources,
-            danger_notice=self.services.danger_notice,
-        )
         document = {
-            "interview": result.model_dump(mode="json"),
+            "interview": interview_result(snapshot).model_dump(mode="json"),
             "report": None if report is None else report.model_dump(mode="json"),
         }
         # Escaped, so that nothing in it acts on a terminal and every encoding can carry it.

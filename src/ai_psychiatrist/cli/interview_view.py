@@ -108,11 +108,12 @@ def _source(item: ItemOutcomeResult) -> str:
     match item.source:
         case ItemSource.TRANSCRIPT:
             return "\n".join(["transcript", *(f"“{plain(quote)}”" for quote in item.evidence)])
-        case ItemSource.ANSWER:
+        case ItemSource.ANSWER | ItemSource.EARLIER_ANSWER:
+            earlier = "" if item.interview is None else "an earlier interview, "
             quote = f": “{plain(item.quote.text)}”" if item.quote else ""
             confirmed = f"\nread back, confirmed in answer {item.confirmed_turn}"
             more = "" if item.confirmed_turn is None else confirmed
-            return f"answer {item.answer_turn}{quote}{more}"
+            return f"{earlier}answer {item.answer_turn}{quote}{more}"
         case ItemSource.NONE:
             return ""
 

@@ -32,6 +32,7 @@ from ai_psychiatrist.llm.reasons import Reason
 from ai_psychiatrist.results.page.sentences import band_words, believed_total, total_words
 from ai_psychiatrist.results.page.words import words
 from ai_psychiatrist.results.wording import (
+    UNANSWERED,
     danger_headline,
     part_of_failure,
     parts_words,
@@ -41,6 +42,7 @@ from ai_psychiatrist.results.wording import (
     unknown_items_words,
     unknown_words,
 )
+from ai_psychiatrist.services.risk.answers import is_unanswered
 
 _PIPE_WIDTH: Final = 100
 _ITEM_WIDTH: Final = 13
@@ -284,7 +286,8 @@ def _statements(risk: RiskReport) -> Iterator[Text]:
             line = Text(f"  {level}“{plain(parts.before)}")
             line.append(plain(parts.said), style="bold").append(f"{plain(parts.after)}” ")
             found_by = "" if signal.source is RiskSource.RULES else f", {words(signal.source)}"
-            kind = f"{signal.kind.value.replace('_', ' ')}, {signal.polarity.value}{found_by}"
+            spoken_of = UNANSWERED if is_unanswered(signal) else signal.polarity.value
+            kind = f"{signal.kind.value.replace('_', ' ')}, {spoken_of}{found_by}"
             place = f"turn {signal.turn + 1}, {signal.start}-{signal.end}"
             yield line.append(f"[{kind}; {place}]", style="dim")
     if risk.signal_count > len(risk.signals):

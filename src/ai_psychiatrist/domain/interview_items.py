@@ -20,6 +20,8 @@ class ItemSource(StrEnum):
 
     TRANSCRIPT = "transcript"
     ANSWER = "answer"
+    EARLIER_ANSWER = "earlier_answer"
+    """An answer in an earlier interview about the same assessment."""
     NONE = "none"
 
 
@@ -218,6 +220,9 @@ class ItemOutcome:
     """The words of the answer that scored it."""
     confirmed_turn: int | None = None
     """The turn in which the person confirmed what the answer was read as."""
+    interview: str | None = None
+    """SHA-256 of the id of the earlier interview whose answer it is; turns and quote are of that
+    one."""
     transcript_reason: UnknownReason | None = None
     """Why the transcript left it unknown, where there was an assessment."""
     evidence: tuple[str, ...] = field(default=(), repr=False)
@@ -244,10 +249,15 @@ class AssessmentInput:
     """What an interview needs of an assessment; an item that is absent counts as unknown."""
 
     items: Mapping[Item, AssessedItem]
+    answered_before: tuple[Item, ...] = ()
+    """Items that earlier interviews about the assessment have answered: not to be asked again."""
 
     @property
     def unknown(self) -> tuple[Item, ...]:
-        """The items without a score, in the order of the instrument."""
+        """The items to be asked about, in the order of the instrument."""
         return tuple(
-            item for item in Item if item not in self.items or self.items[item].score is None
+            item
+            for item in Item
+            if (item not in self.items or self.items[item].score is None)
+            and item not in self.answered_before
         )

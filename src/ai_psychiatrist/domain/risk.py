@@ -111,7 +111,7 @@ class RiskPolarity(StrEnum):
     AFFIRMED = "affirmed"
     HYPOTHETICAL = "hypothetical"
     UNCLEAR = "unclear"
-    """An answer to a question about it that neither plainly affirms nor plainly denies."""
+    """A question about it is neither plainly affirmed nor plainly denied, or not answered."""
     PAST = "past"
     QUOTED = "quoted"
     """A question repeated, or words or acts of somebody else."""

@@ -16,6 +16,7 @@ from typing import Any, Final
 from ai_psychiatrist.domain.interview_items import Act
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.phq8.reading_words import alternatives, whole_words
+from ai_psychiatrist.interview.phq8.replies import reply_in
 
 _SENTENCE: Final = re.compile(r"[^.!?…\n;]+[.!?…]*")
 _PART: Final = re.compile(r"[^,–—]+")
@@ -70,29 +71,8 @@ def acts_in(text: str) -> tuple[FoundAct, ...]:
 
 def says_nothing_yet(text: str) -> bool:
     """Return whether a message has no word at all: dots, or emoji that say neither yes nor no."""
-    return not _LETTER.search(text) and not emoji_says(text)
-
-
-def emoji_says(text: str) -> Act | None:
-    """Return whether a message of emoji alone says yes or no."""
-    bare = text.strip()
-    if _LETTER.search(bare):
-        return None
-    for key, act in (("yes", Act.CONFIRMATION), ("no", Act.DENIAL)):
-        if any(sign in bare for sign in _tables()["emoji"][key]):
-            return act
-    return None
-
-
-def leans_yes(text: str) -> bool:
-    """Return whether a reply to a question of yes or no says yes, and takes nothing back."""
-    if len(text) > _LONGEST_ACT or any(character.isdigit() for character in text):
-        return False
-    spoken = _spoken(text)
-    begins = _within("reply", "yes").match(spoken)
-    return bool(begins) and not _within("reply", "but").search(
-        spoken, begins.end() if begins else 0
-    )
+    reply = reply_in(text)
+    return not (_LETTER.search(text) or reply.is_yes or reply.is_no)
 
 
 def speaks_of_question(text: str) -> bool:

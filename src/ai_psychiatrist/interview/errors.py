@@ -1,5 +1,8 @@
 """What keeps a request to an interview from being done, in words for the operator."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from ai_psychiatrist.domain.errors import ArtifactMismatch, StoreUnusable
 
 
@@ -27,3 +30,16 @@ def store_full() -> StoreUnusable:
         "allow: raise them, lower INTERVIEW_KEEP_DAYS or STORE_GRACE_DAYS, or delete interviews",
         problem_code="interviews_full",
     )
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Say of interviews what the store says of all that it keeps."""
+    try:
+        yield
+    except StoreUnusable as error:
+        if error.problem_code == "assessments_unavailable":
+            raise store_unusable() from None
+        raise
+    except ArtifactMismatch:
+        raise ArtifactMismatch(problem_code="interview_unreadable") from None

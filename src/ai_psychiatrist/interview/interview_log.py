@@ -1,7 +1,9 @@
 """What the log says of an interview: no words, and of its id, which opens it, a digest alone."""
 
 import time
+from typing import Final
 
+from ai_psychiatrist.domain.errors import AssessmentServiceError
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import get_logger
@@ -10,6 +12,8 @@ from ai_psychiatrist.infrastructure.telemetry.work import InterviewHeld
 from ai_psychiatrist.interview.record import Danger, Interview
 
 logger = get_logger(__name__)
+
+_MOST_REASON: Final = 160
 
 
 def log_interview(
@@ -44,3 +48,10 @@ def report_hold(interview: Interview, danger: Danger) -> None:
         turn=interview.turn,
     )
     publish(InterviewHeld())
+
+
+def log_unavailable(error: AssessmentServiceError) -> None:
+    """Tell the operator why interviews cannot be kept, as far as it fits into a line."""
+    logger.error(
+        "interviews_unavailable", error_type=type(error).__name__, reason=str(error)[:_MOST_REASON]
+    )

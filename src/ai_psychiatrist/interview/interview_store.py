@@ -1,20 +1,25 @@
 """Interviews as the service stores and finds them: their shape for the rows of the store."""
 
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from ai_psychiatrist.domain.errors import ArtifactMismatch, StoreUnusable
+from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.domain.interview_items import ItemOutcome
-from ai_psychiatrist.domain.phq8 import ScoreTotals
+from ai_psychiatrist.domain.phq8 import ScoreTotals, total_of
 from ai_psychiatrist.interview.danger_statements import (
     DangerStatement,
     danger_statements,
     places_to_read,
 )
-from ai_psychiatrist.interview.errors import store_full, store_unusable
-from ai_psychiatrist.interview.item_outcomes import item_outcomes, total_with
+from ai_psychiatrist.interview.errors import store_full
+from ai_psychiatrist.interview.item_outcomes import (
+    counts,
+    is_about_items,
+    item_outcomes,
+    total_with,
+)
 from ai_psychiatrist.interview.record import Interview
 from ai_psychiatrist.interview.serialization import (
     after_turn,
@@ -59,26 +64,28 @@ class InterviewStore:
     def add(self, interview: Interview) -> None:
         """Put down a new interview; raises `StoreUnusable` when there is no room for it."""
         stored = StoredInterview(origin=origin_bytes(interview), state=state_bytes(interview))
-        with translated():
+        with self.rows.database.writing():
             columns = {**_columns(interview), "record_id": interview.about}
             if not self.rows.add(interview.id, stored, columns):
                 raise store_full()
+            self._total_again(interview)
 
     def load(self, interview_id: str) -> Interview:
         """Return an interview; raises `NotFound`."""
-        with translated():
-            stored = self.rows.load(interview_id)
+        stored = self.rows.load(interview_id)
         return whole(interview_id, origin=stored.origin, state=stored.state)
 
-    def has_record(self, record_id: str) -> bool:
-        """Return whether an assessment is stored, which an interview can be about."""
-        with translated():
-            return self.rows.has_record(record_id)
+    def earlier(self, interview: Interview) -> tuple[Interview, ...]:
+        """Return the interviews that were begun before about the same assessment and count.
 
-    def id_of(self, hashed: str) -> str:
-        """Return the id of the interview with this hash of its id; raises `NotFound`."""
-        with translated():
-            return self.rows.id_of(hashed)
+        The newest is first. Of an interview that is not stored yet, it is all there are.
+        """
+        if interview.about is None:
+            return ()
+        read = read_all(self.rows.about(interview.about))
+        own = next((one for one in read if one.listed.id == interview.id), None)
+        earlier = own.earlier if own is not None else [one for one in read if one.is_done]
+        return tuple(one.interview for one in earlier)
 
     def save(
         self,
@@ -99,7 +106,7 @@ class InterviewStore:
         if finished_key is not None:
             grown = turn_bytes(interview)
             turn = Keyed(key=finished_key, number=interview.version, content=grown)
-        with translated():
+        with self.rows.database.writing():
             self.rows.replace(
                 interview.id,
                 state_bytes(interview),
@@ -109,11 +116,11 @@ class InterviewStore:
                 turn=turn,
                 notices=_notices(interview, events),
             )
+            self._total_again(interview)
 
     def known(self, interview_id: str, key: str) -> KnownAnswer | None:
         """Return what is stored under an idempotency key of an interview."""
-        with translated():
-            found = self.rows.known(interview_id, key)
+        found = self.rows.known(interview_id, key)
         if found is None:
             return None
         sent, turn = found
@@ -123,26 +130,26 @@ class InterviewStore:
 
     def delete(self, interview_id: str) -> None:
         """Remove an interview and all that belongs to it; raises `NotFound`."""
-        with translated():
-            self.rows.delete(id_hash(interview_id))
+        with self.rows.database.writing():
+            about = self.rows.delete(id_hash(interview_id))
+            if about is not None:
+                self._total_all(about)
+        self.rows.keys.wipe()
 
     def list(self) -> tuple[InterviewListing, ...]:
         """Return all interviews, those that are held first, then the latest.
 
         One that cannot be read is marked.
         """
-        with translated():
-            return tuple(map(_listing, self.rows.list()))
+        return tuple(map(_listing, self.rows.list()))
 
     def meant_by(self, given: str) -> tuple[InterviewListing, ...]:
         """Return the interviews of an id, an assessment's id or a study id, the newest first."""
-        with translated():
-            return tuple(map(_listing, self.rows.meant_by(given)))
+        return tuple(map(_listing, self.rows.meant_by(given)))
 
     def page(self, wanted: InterviewListRequest) -> InterviewPage:
         """Return a part of that list; raises `InputError` for a cursor that no page gave."""
-        with translated():
-            page = self.rows.page(wanted)
+        page = self.rows.page(wanted)
         listed = tuple(map(_listing, page.interviews))
         return InterviewPage(interviews=listed, next=page.next, total=page.total)
 
@@ -154,13 +161,26 @@ class InterviewStore:
         with refusing_foreign("an interview"):
             found = whole(given.id, origin=given.origin.encode(), state=given.state.encode())
         columns = _columns(found)
-        with translated():
-            is_stored = found.about is not None and self.rows.has_record(found.about)
-            about = found.about if is_stored else None
-            # An earlier version counted no statements.
-            counted = {"unread": columns["to_read"], **given.row, **columns, "record_id": about}
-            counted.pop("has_danger", None)
-            return self.rows.take_in(replace(given, row=counted))
+        about = self.rows.stored_record(found.about)
+        # An earlier version counted no statements.
+        counted = {"unread": columns["to_read"], **given.row, **columns, "record_id": about}
+        counted.pop("has_danger", None)
+        with self.rows.database.writing():
+            is_new = self.rows.take_in(replace(given, row=counted))
+            self._total_again(replace(found, about=about))
+        return is_new
+
+    def _total_again(self, interview: Interview) -> None:
+        """Write the totals of all interviews about an assessment once one of them counts."""
+        if interview.about is not None and counts(interview):
+            self._total_all(interview.about)
+
+    def _total_all(self, record_id: str) -> None:
+        """Write the totals of the interviews about an assessment, each with those before it."""
+        for one in read_all(self.rows.about(record_id)):
+            if one.is_done and one.total is not None:
+                bounds = one.total.total_score_min, one.total.total_score_max
+                self.rows.write_total(one.listed.row.id_hash, *bounds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,14 +190,21 @@ class ReadInterview:
     listed: ListedInterview
     interview: Interview = field(repr=False)
     items: tuple[ItemOutcome, ...] = field(repr=False)
-    """The eight items as they stand now."""
+    """The eight items as they stand now, with the answers of interviews before it."""
     total: ScoreTotals | None
     """`None` in an interview about goals, which has no items."""
+    earlier: tuple["ReadInterview", ...] = field(default=(), repr=False)
+    """Those that count and were begun before about the same assessment, the newest first."""
+
+    def origin(self, outcome: ItemOutcome) -> "ReadInterview":
+        """Return the interview that an answer is from: this one, or an earlier one."""
+        found = (one for one in self.earlier if one.listed.row.id_hash == outcome.interview)
+        return next(found, self)
 
     @property
     def is_done(self) -> bool:
         """Whether its answers count for the assessment that it is about."""
-        return self.total is not None and self.interview.state is InterviewState.DONE
+        return counts(self.interview)
 
     @property
     def statements(self) -> tuple[DangerStatement, ...]:
@@ -186,18 +213,33 @@ class ReadInterview:
         return tuple(said for one in found for said in danger_statements(self.interview, one))
 
 
-def read_all(listed: Iterable[ListedInterview]) -> tuple[ReadInterview, ...]:
-    """Return interviews of a list with their words, without those that cannot be read."""
+def read_all(listed: Sequence[ListedInterview]) -> tuple[ReadInterview, ...]:
+    """Return interviews of a list with their words, without those that cannot be read.
+
+    `listed`: the newest first; those about one assessment all together, or about none.
+    """
     found: list[ReadInterview] = []
-    for one in listed:
+    before: dict[str, tuple[ReadInterview, ...]] = {}
+    for one in reversed(listed):
         if one.stored is None:
             continue
         with suppress(ArtifactMismatch):
-            read = whole(one.id, origin=one.stored.origin, state=one.stored.state)
-            total = total_with(read)
-            items = () if total is None else item_outcomes(read)
-            found.append(ReadInterview(listed=one, interview=read, items=items, total=total))
-    return tuple(found)
+            interview = whole(one.id, origin=one.stored.origin, state=one.stored.state)
+            about = one.row.record_id
+            earlier = before.get(about, ())
+            items = item_outcomes(interview, [each.interview for each in earlier])
+            total = total_of(each.score for each in items) if is_about_items(interview) else None
+            read = ReadInterview(
+                listed=one,
+                interview=interview,
+                items=() if total is None else items,
+                total=total,
+                earlier=earlier,
+            )
+            found.append(read)
+            if about is not None and read.is_done:
+                before[about] = (read, *earlier)
+    return tuple(reversed(found))
 
 
 def latest_done(read: Iterable[ReadInterview]) -> ReadInterview | None:
@@ -271,16 +313,3 @@ def _listing(listed: ListedInterview) -> InterviewListing:
         to_read=row.to_read,
         unread=row.unread,
     )
-
-
-@contextmanager
-def translated() -> Iterator[None]:
-    """Say of interviews what the store says of all that it keeps."""
-    try:
-        yield
-    except StoreUnusable as error:
-        if error.problem_code == "assessments_unavailable":
-            raise store_unusable() from None
-        raise
-    except ArtifactMismatch:
-        raise ArtifactMismatch(problem_code="interview_unreadable") from None

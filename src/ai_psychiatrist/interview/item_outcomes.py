@@ -1,4 +1,10 @@
-"""The eight items after an interview: what the transcript said, and what the answers add."""
+"""The eight items after an interview: what the transcript said, and what the answers add.
+
+Of several interviews about one assessment, each item has the answer of the latest that answered it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
 
 from ai_psychiatrist.domain.interview import Goal, InterviewState
 from ai_psychiatrist.domain.interview_items import (
@@ -10,20 +16,64 @@ from ai_psychiatrist.domain.interview_items import (
 )
 from ai_psychiatrist.domain.phq8 import Item, ScoreTotals, UnknownReason, total_of
 from ai_psychiatrist.interview.record import Interview
+from ai_psychiatrist.store.interviews import id_hash
 
 
-def item_outcomes(interview: Interview) -> tuple[ItemOutcome, ...]:
-    """Return all items as they stand now, in the order of the instrument."""
+def counts(interview: Interview) -> bool:
+    """Return whether the answers count for the assessment that the interview is about."""
+    return interview.state is InterviewState.DONE and is_about_items(interview)
+
+
+def is_about_items(interview: Interview) -> bool:
+    """Return whether an interview asks about items, and not about goals."""
+    return any(goal.item for goal in interview.goals) or interview.assessment is not None
+
+
+def item_outcomes(
+    interview: Interview, earlier: Sequence[Interview] = ()
+) -> tuple[ItemOutcome, ...]:
+    """Return all items as they stand now, in the order of the instrument.
+
+    `earlier`: the interviews that count and were begun before about the same assessment, the
+    newest first; what this one has not answered is taken from them.
+    """
     goals = {goal.item: goal for goal in interview.goals}
     known = interview.assessment.items if interview.assessment else {}
-    return tuple(_outcome(interview, item, goals.get(item), known.get(item)) for item in Item)
+    own = (_outcome(interview, item, goals.get(item), known.get(item)) for item in Item)
+    return tuple(one if one.score is not None else _before(one, earlier) for one in own)
+
+
+def answered_in(interviews: Sequence[Interview]) -> tuple[Item, ...]:
+    """Return the items that answers in any of some interviews have scored."""
+    found = {
+        one.item
+        for interview in interviews
+        for one in item_outcomes(interview)
+        if one.source is ItemSource.ANSWER
+    }
+    return tuple(item for item in Item if item in found)
 
 
 def total_with(interview: Interview) -> ScoreTotals | None:
     """Return the total of the items as they stand now, `None` in an interview about goals."""
-    if not any(goal.item for goal in interview.goals) and interview.assessment is None:
+    if not is_about_items(interview):
         return None
     return total_of(one.score for one in item_outcomes(interview))
+
+
+def _before(own: ItemOutcome, earlier: Sequence[Interview]) -> ItemOutcome:
+    """Return the answer of the latest earlier interview that has one, else what there is."""
+    for interview in earlier:
+        found = next(one for one in item_outcomes(interview) if one.item is own.item)
+        if found.source is ItemSource.ANSWER:
+            return replace(
+                found,
+                source=ItemSource.EARLIER_ANSWER,
+                interview=id_hash(interview.id),
+                transcript_reason=own.transcript_reason,
+                said=own.said,
+            )
+    return own
 
 
 def _outcome(

@@ -17,8 +17,6 @@ from ai_psychiatrist.interview.acts import (
     FoundAct,
     Topic,
     acts_in,
-    emoji_says,
-    leans_yes,
     speaks_of_question,
     without,
 )
@@ -30,23 +28,11 @@ from ai_psychiatrist.interview.phq8.corrections import (
 from ai_psychiatrist.interview.phq8.free_answers import (
     AnswerReading,
     ReadingKind,
-    is_agreement,
-    is_denial,
-    is_refusal,
-    may_refuse_again,
     readings_by_item,
 )
+from ai_psychiatrist.interview.phq8.replies import is_refusal, may_refuse_again, reply_in
 from ai_psychiatrist.services.language.concepts import is_instruction
 
-"""The kinds of reading that have a score."""
-_REPLY_AT_HEAD: Final = re.compile(
-    r"\s*(?:(?P<yes>(?:yes|yeah|yep|yup|yea|aye|correct|that['’]?s (?:right|correct))"
-    r"(?=\s*[,.;:!–—]|\s(?:but|and|though)\b))"
-    r"|no|nope|nah|naw|not (?:quite|really)|wrong|that['’]?s (?:wrong|not right))\b"
-    r"[\s,.;:!–—-]+(?=\w)",
-    re.IGNORECASE,
-)
-"""Of a reply that goes on: "no, about ten", "yes, but sleep was worse"."""
 _STOP: Final = re.compile(r"[.!?…;\n]+\s*")
 _PAUSES: Final = " \n\t.,;:–—-"
 _LONGEST_QUOTE: Final = 120
@@ -96,7 +82,7 @@ class Message:
             return False
         corrections = [one for one in self.acts if one.act is Act.CORRECTION]
         is_said = self.is_yes or self.begins_yes
-        return is_said or leans_yes(without(self.text, corrections).strip())
+        return is_said or reply_in(without(self.text, corrections)).leans_yes
 
     @property
     def topic(self) -> Topic | None:
@@ -238,9 +224,9 @@ def read_message(
     text = answer.text
     acts = tuple(_about_item(one, text, asked) for one in _acts(text, asked, answered))
     rest = without(text, acts)
-    head = _REPLY_AT_HEAD.match(rest) if is_to_read_back else None
-    if head is not None:
-        rest = " " * head.end() + rest[head.end() :]
+    reply = reply_in(rest)
+    if is_to_read_back:
+        rest = " " * reply.head_end + rest[reply.head_end :]
     is_to_be_read = bool(rest.strip()) and not is_instruction(text)
     read = readings_by_item(asked or _ANY, rest) if is_to_be_read else {}
     about = topic_at_head(rest) if is_to_be_read else None
@@ -256,7 +242,7 @@ def read_message(
     own = readings.pop(asked, NOTHING) if asked is not None else NOTHING
     if asked is None and not named_items(text, [_ANY]):
         readings.pop(_ANY, None)
-    says = emoji_says(text)
+    said = (reply_in(text), reply)
     is_again = was_declined and may_refuse_again(text)
     if is_again:
         own = NOTHING
@@ -270,10 +256,10 @@ def read_message(
         acts=acts,
         answer=own,
         others=others,
-        is_yes=is_agreement(text) or is_agreement(rest) or says is Act.CONFIRMATION,
-        is_no=is_denial(text) or is_denial(rest) or says is Act.DENIAL,
+        is_yes=any(one.is_yes for one in said),
+        is_no=any(one.is_no for one in said),
         is_refusal=is_again or (not own.is_read and not own.found and is_refusal(rest)),
-        begins_yes=bool(head and head["yes"]) and is_of_others and not is_own,
+        begins_yes=is_to_read_back and reply.begins_yes and is_of_others and not is_own,
     )
 
 

@@ -4,7 +4,7 @@ The parts are what it began with, its state, and of each turn what later turns d
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
@@ -55,12 +55,15 @@ def from_bytes(stored: bytes) -> Interview:
     return _read(_INTERVIEW, stored)
 
 
-def state_hash(interview: Interview) -> str:
-    """Return the SHA-256 of the whole state in hexadecimal digits."""
-    return hashlib.sha256(to_bytes(interview)).hexdigest()
+def state_hash(interview: Interview, earlier: Sequence[Interview] = ()) -> str:
+    """Return the SHA-256 of the whole state in hexadecimal digits.
+
+    `earlier`: the interviews whose answers count as well.
+    """
+    return hashlib.sha256(b"".join(map(to_bytes, (interview, *earlier)))).hexdigest()
 
 
-def report_inputs_hash(interview: Interview) -> str:
+def report_inputs_hash(interview: Interview, earlier: Sequence[Interview] = ()) -> str:
     """Return the SHA-256 of all that a report is made from, in hexadecimal digits."""
     made_from = replace(
         interview,
@@ -74,7 +77,7 @@ def report_inputs_hash(interview: Interview) -> str:
         analysis=None,
         analysis_inputs_hash=None,
     )
-    return state_hash(made_from)
+    return state_hash(made_from, earlier)
 
 
 def origin_bytes(interview: Interview) -> bytes:

@@ -1,5 +1,6 @@
 """What a caller gets of an interview: nothing of why a model asks or offers something."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Final
 
@@ -26,8 +27,10 @@ class InterviewSnapshot(Interview):
     title: str = field(repr=False)
     notice: str = field(repr=False)
     """What is to be said before the question, or at the end; may be empty."""
-    unread_notice: str = field(repr=False)
-    """What a person whose interview is held is told where no operator says who reads it."""
+    spoken: str = field(repr=False)
+    """The notice and, where the interview is held, also where to turn, and who reads it when."""
+    resources: str = field(repr=False)
+    """Where to turn in danger, as the operator of the service set it."""
     items: tuple[ItemOutcome, ...]
     """The eight items as they stand now, in a protocol of items; else none."""
     state_hash: str
@@ -78,6 +81,16 @@ class InterviewListing(Shape):
     """How many of those nobody has confirmed to have read."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordsInDanger:
+    """What an operator has a person told whose interview is held."""
+
+    resources: str = ""
+    """Where to turn."""
+    notice: str = ""
+    """Who reads the interview, and when; where it is empty, the protocol says that nobody may."""
+
+
 _WAITING: Final = frozenset(
     {InterviewState.AWAITING, InterviewState.PAUSED, InterviewState.SAFETY_HOLD}
 )
@@ -95,19 +108,28 @@ class InterviewPage(Shape):
     """How many the whole list has."""
 
 
-def snapshot_of(protocol: InterviewProtocol, interview: Interview) -> InterviewSnapshot:
-    """Return an interview as its caller gets it."""
+def snapshot_of(
+    protocol: InterviewProtocol,
+    interview: Interview,
+    earlier: Sequence[Interview],
+    in_danger: WordsInDanger,
+) -> InterviewSnapshot:
+    """Return an interview as its caller gets it; `earlier`: as for `item_outcomes`."""
     is_items = protocol.kind is ProtocolKind.ITEMS
+    notice = _notice(interview)
+    held = (in_danger.resources, in_danger.notice or protocol.safety.unread)
+    is_held = interview.state is InterviewState.SAFETY_HOLD
     open_part = replace(interview, question=_waiting_question(interview), behind=None, drift=None)
     return InterviewSnapshot(
         **{one.name: getattr(open_part, one.name) for one in fields(Interview)},
         kind=protocol.kind,
         title=filled(protocol.title, interview.inputs),
-        notice=_notice(interview),
-        unread_notice=protocol.safety.unread,
-        items=item_outcomes(interview) if is_items else (),
-        state_hash=state_hash(interview),
-        inputs_hash=interview.analysis_inputs_hash or report_inputs_hash(interview),
+        notice=notice,
+        spoken="\n".join([notice, *held]) if is_held else notice,
+        resources=in_danger.resources,
+        items=item_outcomes(interview, earlier) if is_items else (),
+        state_hash=state_hash(interview, earlier),
+        inputs_hash=interview.analysis_inputs_hash or report_inputs_hash(interview, earlier),
     )
 
 

@@ -22,13 +22,14 @@ INTERVIEW_COLUMNS: Final = (
     *(item.value for item in Item),
     *(f"{item.value}_from" for item in Item),
 )
-"""Of a row for each interview; `…_from` is `transcript`, `answer`, or `none` without a score."""
+"""Of a row for each interview; `…_from` is `transcript`, `answer`, `earlier_answer` of an
+interview before it, or `none` without a score."""
 RESULT_COLUMNS: Final = (
     *("interview", *(f"with_interview_{name}" for name in _TOTALS)),
     *(f"interview_{item.value}" for item in Item),
     *(f"interview_{name}" for name in _OF_DANGER),
 )
-"""What the latest interview that is done adds to the row of an assessment; danger is of all.
+"""What interviews that are done add to the row of an assessment; danger is of all interviews.
 
 `interview_PHQ8_…` is the score of an answer, empty where the transcript has scored the item.
 """
@@ -79,7 +80,7 @@ def result_cells(about: Sequence[ListedInterview]) -> Row:
 
 
 def item_cells(about: Sequence[ListedInterview]) -> dict[str, Row]:
-    """Return the cells that the latest interview that is done adds to rows of items, by item."""
+    """Return the cells that interviews that are done add to rows of items, by item."""
     done = latest_done(read_all(about))
     return {
         one.item.value: {

@@ -61,6 +61,8 @@ READER_STATES: Final[Mapping[Enum, str]] = {
     ReaderStatus.ANSWERED: "The learned reader read as well as the fixed phrases",
     ReaderStatus.FAILED: "The learned reader failed: only the fixed phrases were used",
 }
+UNANSWERED: Final = "asked and not answered: ask again"
+"""Said in place of the polarity of a statement that answers nothing."""
 _MOST_PLACES: Final = 5
 """Turns that a headline names; the statements themselves are all listed below it."""
 _TOPICS: Final = {

@@ -186,10 +186,11 @@ class InterviewRows:
             raise NotFound("interview_not_found")
         return _stored(self.keys.seal(row.subject_id), row)
 
-    def has_record(self, record_id: str) -> bool:
-        """Return whether an assessment is stored, which an interview can be about."""
+    def stored_record(self, record_id: str | None) -> str | None:
+        """Return the id of an assessment that an interview can be about: one that is stored."""
         is_one = own(records, id=record_id) & IS_KEPT
-        return self.database.one(select(records.c.id).where(is_one)) is not None
+        found = None if record_id is None else self.database.one(select(records).where(is_one))
+        return None if found is None else record_id
 
     def replace(
         self,
@@ -284,20 +285,26 @@ class InterviewRows:
             id_hash=id_hash(interview_id),
         )
 
-    def delete(self, hashed: str) -> None:
+    def write_total(self, hashed: str, total_min: int, total_max: int) -> None:
+        """Write the bounds of the total that an interview comes to."""
+        changed = update(interviews).where(own(interviews, id_hash=hashed))
+        self.database.run(changed, total_min=total_min, total_max=total_max)
+
+    def delete(self, hashed: str) -> str | None:
         """Remove the interview with this hash of its id, hidden or not, with its key.
 
-        Raises `NotFound`.
+        Nothing of it is left in the files after `TenantKeys.wipe`. Returns the id of the assessment
+        that it was about. Raises `NotFound`.
         """
         stored = own(interviews, id_hash=hashed)
         with self.database.writing():
-            row = self.database.one(select(interviews.c.subject_id).where(stored))
+            row = self.database.one(select(*interviews.c["subject_id", "record_id"]).where(stored))
             if row is None:
                 raise NotFound("interview_not_found")
             self.database.run(delete(interviews).where(stored))
             self.database.run(links_to([hashed]))
             self.keys.forget(row.subject_id)
-        self.keys.wipe()
+        return None if row.record_id is None else str(row.record_id)
 
     def seal(self, interview_id: str) -> Seal:
         """Return what seals for an interview as long as it is kept; raises `NotFound`."""

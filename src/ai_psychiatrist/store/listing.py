@@ -44,8 +44,9 @@ from ai_psychiatrist.store.schema import begun, interviews, records, shown
 
 
 class Sort(StrEnum):
-    """The order of a list: the newest, unread danger by its level, the widest belief, the gravest
-    danger or the highest possible total first; what has no figure comes last."""
+    """The order of a list: the newest, unread danger, the widest belief, the gravest danger or the
+    highest possible total first; what has no figure comes last. Of danger of one level comes first
+    what holds an interview, then what has more statements to be read now."""
 
     CREATED = "created"
     UNREAD = "unread"
@@ -177,6 +178,15 @@ _DANGER: Final = case(
     else_=_SEEN.c.danger,
 )
 """The gravest of transcript and interviews."""
+_MOST_COUNTED: Final = 999
+"""Statements; two records with more are equally urgent."""
+_TO_READ: Final = func.coalesce(_SEEN.c.to_read, 0) + _SEEN.c.interview_to_read
+_URGENCY: Final = (
+    _DANGER * 2 * (_MOST_COUNTED + 1)
+    + _SEEN.c.is_held * (_MOST_COUNTED + 1)
+    + case((_TO_READ > _MOST_COUNTED, _MOST_COUNTED), else_=_TO_READ)
+)
+"""Grows with the level; of one level with an interview that is held, then with the statements."""
 _RATED: Final[Mapping[Rated, ColumnElement[bool]]] = {
     Rated.NONE: _SEEN.c.raters == 0,
     Rated.ANY: _SEEN.c.raters > 0,
@@ -228,7 +238,10 @@ class RecordLists:
         return self.database.count(from_all.where(IS_OWN, IS_UNREAD))
 
     def _interview_totals(self, record_ids: Sequence[str]) -> dict[str, tuple[int, int]]:
-        """Return the bounds of the total with the latest interview about each that is done."""
+        """Return the bounds of the total with the interviews about each that are done.
+
+        That of the latest has the answers of those before it.
+        """
         query = (
             select(*interviews.c["record_id", "total_min", "total_max"])
             .where(
@@ -261,8 +274,8 @@ def _listed(wanted: RecordListRequest) -> Select[Any]:
     is_hidden = _is_hidden(wanted)
     figures: dict[Sort, ColumnElement[int]] = {
         Sort.CREATED: literal(0),
-        Sort.UNREAD: case((_SEEN.c.is_unread, func.coalesce(_DANGER, 0))),
-        Sort.DANGER: _DANGER,
+        Sort.UNREAD: case((_SEEN.c.is_unread, func.coalesce(_URGENCY, 0))),
+        Sort.DANGER: _URGENCY,
         Sort.WIDTH: case((not_(is_hidden), _SEEN.c.width)),
         Sort.TOTAL: case((not_(is_hidden), _SEEN.c.total_max)),
     }

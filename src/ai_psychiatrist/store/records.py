@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, func, not_, select
+from sqlalchemy import BindParameter, ColumnElement, and_, bindparam, case, func, not_, select
 
 from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.errors import ArtifactMismatch, NotFound
@@ -45,6 +45,7 @@ _OF_INTERVIEWS: Final = (
         func.max(interviews.c.danger).label("danger"),
         func.sum(interviews.c.to_read).label("to_read"),
         func.sum(interviews.c.unread).label("unread"),
+        func.max(case((interviews.c.state == "safety_hold", 1), else_=0)).label("is_held"),
     )
     .where(own(interviews, swept_at=None), interviews.c.record_id.is_not(None))
     .group_by(interviews.c.record_id)
@@ -59,8 +60,9 @@ INTERVIEW_FIGURES: Final[tuple[ColumnElement[Any], ...]] = (
     func.coalesce(_OF_INTERVIEWS.c.to_read, 0).label("interview_to_read"),
     func.coalesce(_OF_INTERVIEWS.c.unread, 0).label("interview_unread"),
     IS_UNREAD.label("is_unread"),
+    func.coalesce(_OF_INTERVIEWS.c.is_held, 0).label("is_held"),
 )
-"""By the names of `ListedRecord`, of records that are joined so."""
+"""Of records that are joined so: what `ListedRecord` names, and what orders by danger."""
 RECORD: Final = select(records).where(IS_OWN, records.c.id == OF_RECORD, NOT_ERASED)
 """One record, until its erasing begins."""
 
@@ -146,7 +148,7 @@ class ListedRecord:
     """How many statements of danger in interviews about it a person is to read."""
     interview_unread: int = 0
     interview_total: tuple[int, int] | None = None
-    """The lowest and the highest total with the answers of the latest interview that is done."""
+    """The lowest and the highest total with the answers of the interviews that are done."""
 
     @property
     def danger(self) -> RiskLevel | None:

@@ -267,6 +267,8 @@ class Removal:
         for row in rows:
             with suppress(NotFound):
                 self.interviews.delete(row.id_hash)
+        if rows:
+            self.keys.wipe()
 
     def _forget_unused(self, which: ColumnElement[bool]) -> None:
         """Destroy the keys of those subjects of which nothing is stored any more."""

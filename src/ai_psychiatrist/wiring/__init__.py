@@ -200,11 +200,6 @@ class Services:
         """Where to turn in danger, as the operator set it."""
         return self.settings.risk.crisis_resources
 
-    @property
-    def danger_notice(self) -> str:
-        """Who reads a held interview, and when, as the operator set it; may be empty."""
-        return self.settings.danger.notice
-
     def unready_agents(self, unready: Collection[str]) -> list[str]:
         """Return the agents, and interviews, all of whose models are among the unready."""
         asked = {**self.agent_models, "interview": self.interview_models}
@@ -234,7 +229,7 @@ async def bootstrap_apart(
     with logging_to(EventLog(settings.log.level, settings.log.format)):
         refuse_contradictions(settings)
         if settings.interview.protocols:
-            from ai_psychiatrist.interview.interviews import load_protocols  # noqa: PLC0415
+            from ai_psychiatrist.interview.protocol import load_protocols  # noqa: PLC0415
 
             load_protocols(settings.interview.protocols)
         key = _digest_key(settings) if keeps_key else secrets.token_bytes(32)

@@ -1,5 +1,6 @@
 """The file of the interviews: private, complete, and gone when it is told to be."""
 
+import asyncio
 import os
 import secrets
 import sqlite3
@@ -32,6 +33,7 @@ from ai_psychiatrist.domain.interview_items import AssessedItem, AssessmentInput
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.ids import check_id, make_id
 from ai_psychiatrist.interview.interview_store import InterviewStore
+from ai_psychiatrist.interview.protocol import load_protocol
 from ai_psychiatrist.interview.record import Interview, ProtocolReference
 from ai_psychiatrist.interview.serialization import (
     after_turn,
@@ -43,6 +45,7 @@ from ai_psychiatrist.interview.serialization import (
     turn_bytes,
     whole,
 )
+from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.store.cipher import StoreKeys
 from ai_psychiatrist.store.database import StoreLimits
 from ai_psychiatrist.store.interviews import Keyed, id_hash
@@ -511,8 +514,9 @@ def test_a_store_that_another_program_holds_is_told_within_seconds(
     with closing(sqlite3.connect(tmp_path / "state" / "store.sqlite")) as other:
         other.execute("BEGIN IMMEDIATE")
         begun = time.monotonic()
+        service = InterviewService({"phq8": load_protocol("phq8")}, store)
         with refused("interviews_unavailable"):
-            store.add(interview())
+            asyncio.run(service.create("phq8"))
         assert time.monotonic() - begun < PATIENCE_SECONDS
         other.rollback()
     store.add(interview())

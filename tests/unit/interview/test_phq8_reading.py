@@ -17,12 +17,10 @@ from ai_psychiatrist.interview.phq8.free_answers import (
     AnswerReading,
     ReadingKind,
     Unclear,
-    is_agreement,
-    is_denial,
-    is_refusal,
     read_answer,
     readings_by_item,
 )
+from ai_psychiatrist.interview.phq8.replies import is_refusal, reply_in
 
 _DATA: Final = Path(__file__).parents[2] / "data" / "interviews" / "answers_of_more_readings.toml"
 GIVEN: Final = frozenset({ReadingKind.ANCHOR, ReadingKind.READ})
@@ -392,19 +390,19 @@ def test_words_about_other_items_alone_are_theirs() -> None:
     "reply", ["yes", "yep that's right", "sure", "👍", "that's it", "Exactly."]
 )
 def test_an_agreement_is_a_whole_reply(reply: str) -> None:
-    assert is_agreement(reply)
-    assert not is_agreement(f"{reply}, but less")
-    assert not is_agreement(f"{reply}?")
-    assert not is_denial(reply)
+    assert reply_in(reply).is_yes
+    assert not reply_in(f"{reply}, but less").is_yes
+    assert not reply_in(f"{reply}?").is_yes
+    assert not reply_in(reply).is_no
 
 
 @pytest.mark.parametrize(
     "reply", ["no", "Nope.", "not quite", "that's wrong", "no, that's not right"]
 )
 def test_a_denial_is_a_whole_reply(reply: str) -> None:
-    assert is_denial(reply)
-    assert not is_denial(f"{reply}, most days")
-    assert not is_agreement(reply)
+    assert reply_in(reply).is_no
+    assert not reply_in(f"{reply}, most days").is_no
+    assert not reply_in(reply).is_yes
 
 
 def test_a_refusal_has_the_question_for_its_object() -> None:

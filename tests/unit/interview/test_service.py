@@ -427,7 +427,7 @@ def test_a_store_that_hangs_is_told_and_does_not_hold_up_the_threads_of_others(
 
     async def work(at: Desk) -> None:
         await at.begin()
-        at.service._stored._threads = WorkerThreads(count=1, seconds=0.05)
+        at.service._threads = WorkerThreads(count=1, seconds=0.05)
         monkeypatch.setattr(InterviewStore, "load", lambda *_: free.wait())
         found = await asyncio.gather(*(at.read() for _ in range(40)), return_exceptions=True)
         assert {type(one) for one in found} == {StoreUnusable}

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -341,6 +342,32 @@ def test_danger_in_interviews_is_in_lists_of_records(database: Database, tmp_pat
     assert {one.id for one in store.interviews.meant_by("Anna")} == {"done", "held"}
     store.removal.erase(grave.id)
     assert [*store.interviews.list()] == []
+
+
+def test_of_one_level_held_interviews_come_first_and_then_more_statements(
+    database: Database, tmp_path: Path
+) -> None:
+    store = store_of(database, tmp_path, "in-order")
+    high = partial(figures, danger=RiskLevel.HIGH)
+    held, several, one, moderate = (
+        store.add(new_record(of=found)).id
+        for found in (
+            high(to_read=1),
+            high(to_read=3),
+            high(to_read=1),
+            figures(danger=RiskLevel.MODERATE, to_read=9),
+        )
+    )
+    stored = StoredInterview(origin=b"began", state=b"state")
+    columns: dict[str, Value] = {
+        "record_id": held,
+        "state": "safety_hold",
+        "danger": RiskLevel.HIGH.rank,
+    }
+    assert store.interviews.add("held", stored, {**COLUMNS, **columns, "to_read": 1})
+    for sort in (Sort.UNREAD, Sort.DANGER):
+        listed = store.lists.page(RecordListRequest(rater="a", sort=sort)).records
+        assert [one.summary.id for one in listed] == [held, several, one, moderate]
 
 
 def test_interviews_are_kept_as_in_files(place: URL, database: Database, tmp_path: Path) -> None:

@@ -21,9 +21,9 @@ from ai_psychiatrist.interview.engine.turns import (
     put_question,
     with_progress,
 )
-from ai_psychiatrist.interview.protocol.conversation import Review
 from ai_psychiatrist.interview.protocol.placeholders import filled
 from ai_psychiatrist.interview.protocol.records import AnswerPolicy, InterviewProtocol
+from ai_psychiatrist.interview.protocol.texts import Review
 from ai_psychiatrist.interview.record import Interview, ItemReading
 
 _UNCLEAR: Final = frozenset({UnansweredReason.AMBIGUOUS_ANSWER, UnansweredReason.UNREADABLE_ANSWER})

@@ -1,4 +1,4 @@
-"""What a step of an interview is taken with."""
+"""What a step of an interview is taken with, and how much it may cost."""
 
 from dataclasses import dataclass, field, replace
 from typing import Self
@@ -6,11 +6,24 @@ from typing import Self
 from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.interview.agents_port import InterviewAgentsPort
 from ai_psychiatrist.interview.engine.danger import DangerReader
-from ai_psychiatrist.interview.limits import InterviewLimits
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol
 from ai_psychiatrist.interview.record import Reopening
 from ai_psychiatrist.interview.submission import AnswerSubmission
 from ai_psychiatrist.llm.calls import CallRecorder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterviewLimits:
+    """Bounds of one interview."""
+
+    max_calls: int = 200
+    """Model calls of one interview, its report included."""
+    turn_timeout_seconds: float = 60.0
+    max_answer_characters: int = 4_000
+    speculates: bool = True
+    """Whether the next question is asked for while an offered answer is worked in."""
+    join_seconds: float = 0.0
+    """How long after a message that may go on further ones are waited for, to join them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,7 +61,9 @@ def danger_in(question: Question, answer: GivenAnswer) -> Danger | None:
     option = question.chosen(answer)
     if option is not None and option.kind is not AnswerKind.OFFERED:
         return None
-    report = detect_risk(exchange(f"{question.text}\n", _as_sentences(answer.text)))
+    asked = exchange(f"{question.text}\n", _as_sentences(answer.text))
+    # Who is silent or asks back is asked again, and not held.
+    report = detect_risk(asked, goes_on=True)
     return danger_of(report.signals, question, answer)
 
 

@@ -15,7 +15,6 @@ from ai_psychiatrist.domain.interview import (
 )
 from ai_psychiatrist.domain.interview_items import Act, ProposalOutcome, SpokenAct, UnansweredReason
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.acts import emoji_says
 from ai_psychiatrist.interview.engine.aside import (
     after_danger,
     asked_once_more,
@@ -179,7 +178,8 @@ def _answered(protocol: InterviewProtocol, interview: Interview, message: Messag
     if beside is not None:
         return beside
     item, question = message.asked, interview.question
-    if message.answer.kind is ReadingKind.UNREADABLE and emoji_says(message.text) and question:
+    is_reply = message.is_yes or message.is_no
+    if message.answer.kind is ReadingKind.UNREADABLE and is_reply and question:
         # A thumb says yes or no, and nothing of how often.
         return repeat(interview, question, notice=protocol.conversation.wait)
     corrected = None if message.speaks_of_others else _corrected(protocol, interview, message)

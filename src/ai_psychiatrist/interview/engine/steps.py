@@ -36,12 +36,12 @@ from ai_psychiatrist.interview.engine.danger import (
     note_unread,
     read_by_model,
 )
-from ai_psychiatrist.interview.engine.goal_acts import aside
 from ai_psychiatrist.interview.engine.goal_steps import (
     REPORT_CALLS,
     digest_goal_answer,
     prepare_goals,
 )
+from ai_psychiatrist.interview.engine.goals import aside
 from ai_psychiatrist.interview.engine.items import (
     begin_items,
     digest_item_answer,
@@ -52,9 +52,9 @@ from ai_psychiatrist.interview.engine.model_reading import is_for_model, read_by
 from ai_psychiatrist.interview.engine.noted import uncounted
 from ai_psychiatrist.interview.engine.turns import end, hold, say, stay_held, with_answer
 from ai_psychiatrist.interview.interview_log import log_interview
-from ai_psychiatrist.interview.protocol.conversation import Review
 from ai_psychiatrist.interview.protocol.placeholders import filled
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol, ProtocolKind
+from ai_psychiatrist.interview.protocol.texts import Review
 from ai_psychiatrist.interview.record import Danger, Interview
 from ai_psychiatrist.interview.submission import given_answer
 

@@ -20,9 +20,9 @@ from ai_psychiatrist.domain.interview import (
 )
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel
-from ai_psychiatrist.interview.protocol.conversation import YesOrNo
 from ai_psychiatrist.interview.protocol.placeholders import filled
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol, OnDanger, ProtocolKind
+from ai_psychiatrist.interview.protocol.texts import YesOrNo
 from ai_psychiatrist.interview.record import Danger, GoalProgress, Interview
 
 _INTERVIEWER: Final = MessageSpeaker.INTERVIEWER

@@ -8,11 +8,11 @@ from typing import Final
 from ai_psychiatrist.domain.interview_items import Unclear
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.phq8.clauses import Clause, has, unknown, without
-from ai_psychiatrist.interview.phq8.day_counts import ALL, NO_DAY
-from ai_psychiatrist.interview.phq8.denials import TWO_SIDED, is_well_said, signs
-from ai_psychiatrist.interview.phq8.expressions import Expression, Manner
-from ai_psychiatrist.interview.phq8.found_expressions import is_frequency
+from ai_psychiatrist.interview.phq8.denials import TWO_SIDED, is_of_others, is_well_said, signs
+from ai_psychiatrist.interview.phq8.expressions import Manner
+from ai_psychiatrist.interview.phq8.found_expressions import Found, is_frequency
 from ai_psychiatrist.interview.phq8.reading_words import names, symptom, wording
+from ai_psychiatrist.interview.phq8.readings import ALL, NO_DAY
 
 _BAD: Final = re.compile(r"(?<!\S)bad(?!\S)")
 _EXCEPTED: Final = re.compile(r" (?:except|bar|apart|but|save|minus|other than) ")
@@ -70,19 +70,17 @@ class Beside:
 
     item: Item
     clauses: tuple[Clause, ...]
-    number: int
-    """Which clause it stands in."""
-    one: Expression
+    one: Found
 
     @property
     def clause(self) -> Clause:
         """The clause that it stands in."""
-        return self.clauses[self.number]
+        return self.one.clause
 
     @property
     def former(self) -> Clause | None:
         """The clause before, where that says nothing of how often."""
-        former = self.clauses[self.number - 1] if self.number else None
+        former = self.clauses[self.clause.number - 1] if self.clause.number else None
         if former is None or any(
             one.manner is not Manner.VAGUE and is_frequency(self.item, former, one)
             for one in former.expressions
@@ -95,7 +93,7 @@ class Beside:
         return next(self._reasons(), None)
 
     def _reasons(self) -> Iterator[Unclear]:
-        around, one = self.clause.around(self.one), self.one
+        around, one = self.one.around, self.one
         told = self._told(around)
         is_none = one.days.high <= 1 and one.manner is not Manner.COUNTED
         if has(self.clause.spoken, "habit"):
@@ -130,11 +128,15 @@ class Beside:
             return False
         if around.startswith("no §") and self.one.days == NO_DAY:
             return False
-        if around.startswith("no §") and self.number and self.clauses[self.number - 1].expressions:
+        if (
+            around.startswith("no §")
+            and self.clause.number
+            and self.clauses[self.clause.number - 1].expressions
+        ):
             # "Twice, no, thrice" without the second pause.
             return False
         before = self.clause.spoken[: self.one.start - self.clause.start]
-        if self.clause.words_of(self.one) == "once" and has(around.partition("§")[0], "not"):
+        if self.one.words == "once" and has(around.partition("§")[0], "not"):
             # "Haven't slept through once" is every night, "couldn't sleep once" is one.
             return True
         return has(without(around, "correction"), "negated") or (
@@ -143,7 +145,7 @@ class Beside:
 
     def _is_at_most(self, around: str) -> bool:
         """As in "not really, just the one Sunday", without the pause."""
-        is_just = self.clause.words_of(self.one).startswith(_JUST)
+        is_just = self.one.words.startswith(_JUST)
         return is_just and _NOT_REALLY.match(around) is not None
 
     def _dated(self, told: str) -> str:
@@ -156,24 +158,19 @@ class Beside:
         return without(words, "since") if is_long else words
 
     def _is_of_another(self, around: str, told: str) -> bool:
-        if self.one.days == NO_DAY or _EXCEPTED.search(self.clause.words_of(self.one)):
+        if self.one.days == NO_DAY or _EXCEPTED.search(self.one.words):
             # Whoever comes in afterwards is only told of.
-            before = around.partition("§")[0]
-            return has(without(before, "no_person"), "other_person") and not (
-                has(before, "first_person") or self._is_noticed(before)
-            )
+            return is_of_others(around.partition("§")[0])
         former = None if has(around, "first_person") else self.former
         if former is not None and former.ends_sentence:
             former = None
-        if former is not None:
-            said = without(former.around(), "no_person")
-            if has(said, "other_person") and not has(said, "first_person"):
-                # "My brother, mind you, every night."
-                return not self._is_noticed(said)
+        if former is not None and is_of_others(former.around()):
+            # "My brother, mind you, every night."
+            return not self._is_noticed(former.around())
         if self._is_of_own_and_others(around):
             return False
         if former is not None:
-            told = around if has(around, "no") else f"{former.around()} {around}"
+            told = f"{former.around()} {around}"
         told = without(_ADDRESS.sub("", told), "no_person")
         person = wording("beside", "other_person").search(told)
         own = wording("beside", "first_person").search(told)
@@ -213,15 +210,15 @@ class Beside:
         )
 
     def _beside_in_the_sentence(self) -> Iterator[Clause]:
-        if not self.clause.ends_sentence and self.number + 1 < len(self.clauses):
-            yield self.clauses[self.number + 1]
-        if self.number and not self.clauses[self.number - 1].ends_sentence:
-            yield self.clauses[self.number - 1]
+        if not self.clause.ends_sentence and self.clause.number + 1 < len(self.clauses):
+            yield self.clauses[self.clause.number + 1]
+        if self.clause.number and not self.clauses[self.clause.number - 1].ends_sentence:
+            yield self.clauses[self.clause.number - 1]
 
     def _may_deny_twice(self) -> bool:
         """Whether a "not on any day" goes on after a "haven't", which makes it every day."""
         former = self.former
-        said = self.clause.words_of(self.one)
+        said = self.one.words
         if former is None or former.ends_sentence or not said.startswith("not"):
             return False
         return _BAD.search(signs(self.item, former.around())) is not None
@@ -237,16 +234,16 @@ class Beside:
     def _is_of_well_days(self, around: str, *, is_none: bool) -> bool:
         is_counted = self.one.manner is Manner.COUNTED
         # "No more than one bad night" does not say that nights were not bad.
-        counted = _NO_MORE.sub("", self.clause.words_of(self.one))
+        counted = _NO_MORE.sub("", self.one.words)
         words = f"{counted} {around}" if is_counted else around
-        is_of_the_others = self._denies(self.number)
-        before = self.clauses[self.number - 1].around() if is_of_the_others else ""
+        is_of_the_others = self._denies(self.clause.number)
+        before = self.clauses[self.clause.number - 1].around() if is_of_the_others else ""
         if self._is_label(around) or is_well_said(self.item, before):
             return False
-        if _NOT_THEN.search(around) or self._denies(self.number + 1):
+        if _NOT_THEN.search(around) or self._denies(self.clause.number + 1):
             # "Four days I didn't."
             return True
-        if self.clause.words_of(self.one).startswith(("leaves", "leaving")):
+        if self.one.words.startswith(("leaves", "leaving")):
             # "Slept well on ten nights, which leaves four."
             return False
         words = _OF_OTHERS_AFTER.sub("", words)
@@ -289,7 +286,7 @@ class Beside:
     def _is_doing(self, around: str, told: str) -> bool:
         """Whether it is said how often something is done that is no difficulty."""
         around = around.replace("¤", "some")
-        is_of_events = _TIMES.search(self.clause.words_of(self.one)) is not None
+        is_of_events = _TIMES.search(self.one.words) is not None
         if has(around, "not") or symptom(self.item).search(around) or has(around, "excess"):
             return False
         is_own = has(around, "first_person") or names(self.item).search(around) is not None

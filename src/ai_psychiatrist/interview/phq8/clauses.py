@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.phq8.expressions import Expression, expressions_in
-from ai_psychiatrist.interview.phq8.reading_words import names, own_symptom, wording
+from ai_psychiatrist.interview.phq8.expressions import Expression, Manner, expressions_in
+from ai_psychiatrist.interview.phq8.reading_words import items_spoken_of, wording
 
 THIS: Final = "§"
 """Stands for an expression of frequency; the two others for another one, and for named days."""
@@ -53,6 +53,10 @@ _AND: Final = re.compile(r"(?<!\S)and(?!\S)")
 class Clause:
     """Words between two pauses; characters of the spoken answer, end exclusive."""
 
+    number: int
+    """From 0 on."""
+    sentence: int
+    """Which sentence of the answer it belongs to, from 0 on."""
     start: int
     end: int
     stop: str
@@ -69,7 +73,8 @@ class Clause:
         words, at = "", self.start
         for other in self.expressions:
             words += self.spoken[at - self.start : other.start - self.start]
-            words += THIS if one in {None, other} else self._sign_of(other)
+            is_meant = one is None or one.start == other.start
+            words += THIS if is_meant else self._sign_of(other)
             at = other.end
         return f"{words}{self.spoken[at - self.start :]}".strip()
 
@@ -80,6 +85,16 @@ class Clause:
     def is_bare(self) -> bool:
         """Whether it says nothing but how often."""
         return not unknown(self.around(), "filler", "yes", "either", "correction")
+
+    @property
+    def has_count(self) -> bool:
+        """Whether it says how often in more than "plenty" and "a bit", words like others."""
+        return any(one.manner is not Manner.VAGUE for one in self.expressions)
+
+    @property
+    def words(self) -> str:
+        """The words, with a sign in the place of each expression where one of them counts."""
+        return self.around() if self.has_count else self.spoken
 
     @property
     def ends_sentence(self) -> bool:
@@ -103,7 +118,7 @@ def clauses_of(spoken: str) -> tuple[Clause, ...]:
     starts = [0, *(found.end() for found in cuts)]
     ends = [*(found.start() for found in cuts), len(spoken)]
     stops = [*(found[0] or "," for found in cuts), ""]
-    clauses = []
+    clauses: list[Clause] = []
     for start, end, stop in zip(starts, ends, stops, strict=True):
         within: list[Expression] = []
         while waiting and waiting[-1].start < end:
@@ -111,8 +126,11 @@ def clauses_of(spoken: str) -> tuple[Clause, ...]:
         words = spoken[start:end].strip()
         first = start + spoken[start:end].find(words)
         if words:
+            last = clauses[-1] if clauses else None
             clauses.append(
                 Clause(
+                    number=len(clauses),
+                    sentence=last.sentence + last.ends_sentence if last else 0,
                     start=first,
                     end=first + len(words),
                     stop=stop,
@@ -135,15 +153,7 @@ def _between_items(
         start = max(place for place in places if place <= found.start())
         end = min(place for place in places if place >= found.end())
         halves = ((start, found.start()), (found.end(), end))
-        named = [
-            {
-                item
-                for item in Item
-                if names(item).search(spoken[first:last])
-                or own_symptom(item).search(spoken[first:last])
-            }
-            for first, last in halves
-        ]
+        named = [items_spoken_of(spoken[first:last], Item) for first, last in halves]
         is_counted = all(
             any(first <= one.start and one.end <= last for one in expressions)
             for first, last in halves

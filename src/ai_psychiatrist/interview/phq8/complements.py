@@ -12,11 +12,11 @@ from ai_psychiatrist.domain.interview_items import Unclear
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.phq8.beside import OTHERS_DENIED
 from ai_psychiatrist.interview.phq8.clauses import Clause, has, unknown
-from ai_psychiatrist.interview.phq8.day_counts import ALL, EVERY_DAY, NO_DAY, Days
 from ai_psychiatrist.interview.phq8.denials import is_no, is_trouble, is_well_said, signs
-from ai_psychiatrist.interview.phq8.expressions import Expression, Manner, week_in
+from ai_psychiatrist.interview.phq8.expressions import Manner, week_in
 from ai_psychiatrist.interview.phq8.found_expressions import ANY, Found
 from ai_psychiatrist.interview.phq8.reading_words import symptom
+from ai_psychiatrist.interview.phq8.readings import ALL, EVERY_DAY, NO_DAY, Days
 
 _ALL_BUT: Final = re.compile(
     r"(?:all|every \w+|each \w+)(?: of \w+| days| nights)? (?:but|except|bar)"
@@ -48,33 +48,28 @@ _FINE: Final = re.compile(r"(?<!\S)fine(?!\S)")
 
 def days_of_weeks(asked: Item, clauses: Sequence[Clause], said: Sequence[Found]) -> Days:
     """Return the sum of what is said of the one week and of the other, or any days."""
-    named = [one for one in said if one.expression.week]
-    weeks = {one.expression.week: one.days for one in named}
+    named = [one for one in said if one.week]
+    weeks = {one.week: one.days for one in named}
     if len(named) == 1 and named[0].days.low == named[0].days.high:
         # Who names the days of one week has named all.
         silent = {"other"} if named[0].is_named else _weeks_without(asked, clauses) - weeks.keys()
         weeks |= dict.fromkeys(silent, NO_DAY)
     is_told_else = any(
         one.unclear is not None
-        and not one.expression.week
+        and not one.week
         and not one.is_vague
-        and not is_well_said(asked, clauses[one.clause].spoken)
+        and not is_well_said(asked, one.clause.spoken)
         for one in said
     )
-    is_known = not is_told_else and all(
-        one.unclear in {None, Unclear.OTHER_TIME} and weeks[one.expression.week] == one.days
-        for one in named
-    )
+    is_known = not is_told_else and all(weeks[one.week] == one.days for one in named)
     if not is_known or len(weeks) != _WEEKS:
         return _UNKNOWN
     first, second = weeks.values()
-    total = Days(low=first.low + second.low, high=first.high + second.high)
-    for other in said:
-        days = other.days
-        left = days.within(total)
-        if other.unclear is None and days not in weeks.values() and left.low > left.high:
-            return _UNKNOWN
-    return total
+    total = first.plus(second)
+    is_more_told = any(
+        not one.week and one.unclear is None and not one.days.meets(total) for one in said
+    )
+    return _UNKNOWN if is_more_told else total
 
 
 def _weeks_without(asked: Item, clauses: Sequence[Clause]) -> set[str]:
@@ -84,7 +79,6 @@ def _weeks_without(asked: Item, clauses: Sequence[Clause]) -> set[str]:
         for clause in clauses
         if (not clause.expressions or is_well_said(asked, clause.spoken))
         and (week := "since" if _SINCE.search(clause.spoken) else week_in(clause.spoken))
-        and not is_trouble(asked, clause.spoken)
         and (
             is_well_said(asked, clause.spoken)
             or has(clause.spoken, "no")
@@ -98,8 +92,8 @@ def days_of_the_rest(asked: Item, clauses: Sequence[Clause], said: Found) -> Day
 
     All were good, or only so many, or the others are called bad.
     """
-    good, clause = said.days, clauses[said.clause]
-    around, before = clause.around(), clauses[max(0, said.clause - 1)].around()
+    good, clause = said.days, said.clause
+    around, before = clause.around(), clauses[max(0, clause.number - 1)].around()
     if clause.is_bare and not _MAY_BE_YES.fullmatch(before):
         around = f"{before} {around}"
     is_all = good == EVERY_DAY and (is_well_said(asked, around) or has(around, "first_person"))
@@ -112,7 +106,7 @@ def days_of_the_rest(asked: Item, clauses: Sequence[Clause], said: Found) -> Day
     following = (*clauses[1:], None)
     is_bad = any(map(partial(_is_rest_bad, asked), clauses, following))
     if is_all or is_only or is_denied or is_bad:
-        return Days(low=ALL.high - good.high, high=ALL.high - good.low)
+        return good.rest
     return _UNKNOWN
 
 
@@ -123,10 +117,7 @@ def _is_rest_bad(asked: Item, clause: Clause, following: Clause | None) -> bool:
         if is_no(following.spoken):
             return True
         clause, words = following, f"{words} {following.spoken}"
-    is_counted = any(
-        one.manner is not Manner.NUMBER and clause.words_of(one) != "half"
-        for one in clause.expressions
-    )
+    is_counted = any(one.manner is not Manner.NUMBER for one in clause.expressions)
     if is_counted or not has(words, "otherwise") or is_well_said(asked, words):
         return False
     if is_trouble(asked, words):
@@ -143,8 +134,7 @@ def with_bad_days_for_good(found: Sequence[Found]) -> list[Found]:
     others = [one for one in found if not one.is_good and not one.is_vague]
     if len(good) != 1 or good[0].days.low != good[0].days.high:
         return list(found)
-    left = ALL.high - good[0].days.high
-    bad = Days(low=left, high=left)
+    bad = good[0].days.rest
     if not others and _ALL_BUT.match(good[0].words):
         # "I was fine for all but three days."
         return [good[0].with_days(bad)]
@@ -157,18 +147,14 @@ def with_bad_days_for_good(found: Sequence[Found]) -> list[Found]:
     ]
 
 
-def bad_days_of_all(asked: Item, clauses: Sequence[Clause], said: list[Found]) -> list[Found]:
+def bad_days_of_all(asked: Item, said: list[Found]) -> list[Found]:
     """Return the bad days alone where two counts, of good and of bad days, make up all days."""
     counts = [one.days.low for one in said]
     if len(counts) != _PARTS_OF_ALL or sum(counts) != ALL.high or 0 in counts:
         return said
-    bad = [
-        one
-        for one in said
-        if one.is_counted and not is_well_said(asked, clauses[one.clause].around())
-    ]
+    bad = [one for one in said if one.is_counted and not is_well_said(asked, one.clause.around())]
     if len(bad) == _PARTS_OF_ALL:
-        bad = [one for one in bad if is_trouble(asked, clauses[one.clause].around())]
+        bad = [one for one in bad if is_trouble(asked, one.clause.around())]
     return bad if len(bad) == 1 else said
 
 
@@ -184,14 +170,14 @@ def in_both_weeks(clauses: Sequence[Clause], said: list[Found]) -> list[Found]:
     ]
 
 
-def turned_days(item: Item, clause: Clause, one: Expression) -> Days | None:
+def turned_days(item: Item, one: Found) -> Days | None:
     """Return the days of an expression that other words turn round, `None` where none do.
 
     "Not one day that was good" is every day, "no day that was bad" is none, and "nothing pleased me
     except two days" all but two.
     """
-    before, _, after = clause.around(one).partition("§")
-    words = clause.words_of(one)
+    before, _, after = one.around.partition("§")
+    words = one.words
     if one.days == NO_DAY and _DID_I.match(after) and is_well_said(item, after):
         # "Not once did I feel like doing anything."
         return EVERY_DAY
@@ -203,7 +189,7 @@ def turned_days(item: Item, clause: Clause, one: Expression) -> Days | None:
     if _EXCEPT.search(before) and is_well_said(item, _EXCEPT.sub("", before)):
         # "Slept fine apart from two nights."
         return one.days if one.manner in {Manner.COUNTED, Manner.NUMBER} else None
-    return _days_after_a_denial(item, before, words, one) if has(before, "not") else None
+    return _days_after_a_denial(item, before, one) if has(before, "not") else None
 
 
 def _days_of_no_such_day(item: Item, after: str) -> Days | None:
@@ -213,8 +199,8 @@ def _days_of_no_such_day(item: Item, after: str) -> Days | None:
     return NO_DAY if symptom(item).search(signs(item, after)) else None
 
 
-def _days_after_a_denial(item: Item, before: str, words: str, one: Expression) -> Days | None:
-    said = signs(item, before)
+def _days_after_a_denial(item: Item, before: str, one: Found) -> Days | None:
+    words, said = one.words, signs(item, before)
     is_bad = symptom(item).search(said) is not None
     is_fine = _FINE.search(said) is not None
     is_not_even = one.days == NO_DAY and words.startswith("not ") and is_fine
@@ -230,5 +216,5 @@ def _days_after_a_denial(item: Item, before: str, words: str, one: Expression) -
         return None
     if is_bad:
         # "Couldn't eat except on three days."
-        return Days(low=ALL.high - one.days.high, high=ALL.high - one.days.low)
+        return one.days.rest
     return one.days if is_none else None

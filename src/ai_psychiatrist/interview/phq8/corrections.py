@@ -13,7 +13,6 @@ from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.phq8.clauses import NAMED, clauses_of, has, unknown
 from ai_psychiatrist.interview.phq8.expressions import Expression, Manner, expressions_in
 from ai_psychiatrist.interview.phq8.free_answers import (
-    MOST_CHARACTERS,
     AnswerReading,
     read_answer,
     readings_by_item,
@@ -24,6 +23,7 @@ from ai_psychiatrist.interview.phq8.reading_words import (
     whole_words,
     wording,
 )
+from ai_psychiatrist.interview.phq8.replies import MOST_CHARACTERS
 from ai_psychiatrist.interview.phq8.spoken_answer import SpokenAnswer, spoken_answer
 
 _STARRED: Final = re.compile(r"\s*\*(?=\w)[^*]*\Z")
@@ -122,7 +122,7 @@ def topic_at_head(text: str) -> tuple[Item, int] | None:
     for item in Item:
         head = _topic(item).match(answer.spoken)
         if head is not None and _WORD.search(answer.spoken, head.end()):
-            return item, _typed(answer, head.end())
+            return item, answer.typed_from(head.end())
     return None
 
 
@@ -251,7 +251,7 @@ def _at_head(answer: SpokenAnswer, said: Sequence[Expression]) -> TakenBack | No
     if not (is_said or "whole" in keys):
         return None
     no = wording("takes_back", "bare_no").match(spoken, _word_from(spoken, end))
-    return TakenBack(start=_typed(answer, no.end() if no else end), is_plain=is_plain)
+    return TakenBack(start=answer.typed_from(no.end() if no else end), is_plain=is_plain)
 
 
 def _after_bare_no(answer: SpokenAnswer, said: Sequence[Expression]) -> int | None:
@@ -262,7 +262,7 @@ def _after_bare_no(answer: SpokenAnswer, said: Sequence[Expression]) -> int | No
     begins_so = wording("takes_back", "bare_no").match(answer.spoken)
     if not is_often or not begins_so or has(answer.spoken, "correction"):
         return None
-    return _typed(answer, said[0].start) if _is_bare(answer.spoken) else None
+    return answer.typed_from(said[0].start) if _is_bare(answer.spoken) else None
 
 
 def _is_bare(spoken: str) -> bool:
@@ -288,12 +288,6 @@ def _has_contrast(answer: SpokenAnswer, said: Sequence[Expression]) -> bool:
         and answer.spoken[: one.start].endswith(("not ", "not on "))
     ]
     return 0 < len(denied) < len(said)
-
-
-def _typed(answer: SpokenAnswer, at: int) -> int:
-    """Return where in the typed text the first word stands from a character of the spoken on."""
-    first = _word_from(answer.spoken, at)
-    return answer.quote(first, first + 1).start if first < len(answer.spoken) else 0
 
 
 def _word_from(spoken: str, at: int) -> int:

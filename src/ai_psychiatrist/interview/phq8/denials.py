@@ -31,18 +31,12 @@ _OF_SOMETHING_ELSE: Final = (
 )
 
 _NEITHER: Final = re.compile(r"(?<!\S)neither .+ nor ")
-_PLAIN_NO: Final = frozenset({"no", "nope", "nah", "no no"})
 _LEADING_NO: Final = re.compile(r"(?:nah|nope|no|naw|nay) ")
 
 
 def is_no(words: str) -> bool:
     """Return whether words say no, and nothing else."""
     return has(words, "no") and not unknown(words, "no", "filler")
-
-
-def is_plain_no(words: str) -> bool:
-    """Return whether words are a "no" alone, which may take back what was said before it."""
-    return words in _PLAIN_NO
 
 
 def is_trouble(item: Item, around: str) -> bool:
@@ -91,6 +85,17 @@ def is_well_said(item: Item, words: str) -> bool:
         or has(said, "able")
         or wording("well", item.value).search(said) is not None
     )
+
+
+def is_of_others(words: str) -> bool:
+    """Return whether words speak of other people, and not of the person as well."""
+    named = has(without(words, "no_person"), "other_person")
+    return named and not has(words, "first_person")
+
+
+def is_of_another_time(words: str) -> bool:
+    """Return whether words speak of a time that is not asked about."""
+    return has(without(words, "no_other_time"), "other_time")
 
 
 def signs(item: Item, around: str) -> str:

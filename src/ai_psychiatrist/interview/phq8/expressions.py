@@ -9,12 +9,12 @@ from itertools import accumulate
 from math import ceil, floor
 from typing import Final, TypeAlias
 
-from ai_psychiatrist.interview.phq8.day_counts import ALL, EVERY_DAY, NO_DAY, Days
 from ai_psychiatrist.interview.phq8.reading_words import (
     expression_of,
     table,
     whole_words,
 )
+from ai_psychiatrist.interview.phq8.readings import ALL, EVERY_DAY, NO_DAY, Days
 from ai_psychiatrist.services.language.frequency import whole_number
 
 

@@ -7,9 +7,9 @@ from typing import Final
 from ai_psychiatrist.domain.interview_items import Unclear
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.phq8.clauses import NAMED, Clause, has, unknown
-from ai_psychiatrist.interview.phq8.day_counts import ALL, Days
 from ai_psychiatrist.interview.phq8.expressions import Expression, Manner
 from ai_psychiatrist.interview.phq8.reading_words import symptom
+from ai_psychiatrist.interview.phq8.readings import ALL, Days
 
 _QUANTIFIER: Final = re.compile(
     r"(?:a few|few|several|half|most|a couple|a handful|all|every|none|no|zero|once|hardly|barely)"
@@ -26,7 +26,6 @@ _A_WEEK: Final = re.compile(
     r"|just|only|over|say|a|of|so|good|around|up|least|most|that|it) )§"
 )
 _EACH: Final = re.compile(r"(?:each|every|single) §")
-_PART: Final = re.compile(r"(?:first|second|other|last|latter|better|worse) §")
 _WHOLE: Final = re.compile(r"(?:the |all )?(?:whole|entire|full|fortnight)")
 _INCLUDED: Final = re.compile(r"(?<!\S)includ(?:es|ed|ing)(?: the| those| these)? §")
 _DUTY: Final = re.compile(
@@ -39,24 +38,21 @@ _FRAME: Final = re.compile(r"(?:in|over|during|of|across) §")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """An expression, where it stands, and what forbids to take it."""
+class Found(Expression):
+    """An expression that says how often, the clause it stands in, and what forbids to take it."""
 
-    expression: Expression
-    clause: int
-    """Which clause of the answer it stands in."""
-    words: str
-    unclear: Unclear | None
+    clause: Clause
+    unclear: Unclear | None = None
 
     @property
-    def days(self) -> Days:
-        """How many days it leaves open."""
-        return self.expression.days
+    def words(self) -> str:
+        """The words of it as they are spoken."""
+        return self.clause.words_of(self)
 
     @property
-    def manner(self) -> Manner:
-        """In which way it says how often."""
-        return self.expression.manner
+    def around(self) -> str:
+        """The clause with a sign in its place."""
+        return self.clause.around(self)
 
     @property
     def is_counted(self) -> bool:
@@ -96,8 +92,7 @@ class Found:
 
     def with_days(self, days: Days) -> "Found":
         """Return it as a free count of other days than it says."""
-        counted = replace(self.expression, days=days, manner=Manner.COUNTED)
-        return replace(self, expression=counted, unclear=None)
+        return replace(self, days=days, manner=Manner.COUNTED, unclear=None)
 
 
 def is_frequency(item: Item, clause: Clause, one: Expression) -> bool:
@@ -117,9 +112,8 @@ def is_frequency(item: Item, clause: Clause, one: Expression) -> bool:
         return one.days.high <= ALL.high and not unknown(around, *known)
     is_other = (
         _is_asked(clause, around)
-        # "In the whole two weeks", "the second half".
+        # "In the whole two weeks".
         or (_WHOLE.match(said) and _FRAME.search(around))
-        or (said.startswith("half") and _PART.search(around))
         or (is_rare and (_EACH.search(around) or has(clause.spoken, "no_otherwise")))
         # "Once I had", "I once knew", "all of them were kind", "a few drinks".
         or (said == "once" and (_FORMERLY.search(around) or _NOT_ONCE_ONLY.match(after)))

@@ -9,17 +9,18 @@ from typing import Final
 from ai_psychiatrist.domain.interview_items import Unclear
 from ai_psychiatrist.interview.phq8.answer_parts import AnswerParts
 from ai_psychiatrist.interview.phq8.clauses import NAMED, Clause, has, without
-from ai_psychiatrist.interview.phq8.day_counts import ALL, Days
 from ai_psychiatrist.interview.phq8.denials import (
     is_denial,
     is_no,
-    is_plain_no,
+    is_of_another_time,
+    is_of_others,
     is_trouble,
     is_well_said,
 )
 from ai_psychiatrist.interview.phq8.expressions import Manner
 from ai_psychiatrist.interview.phq8.found_expressions import Found
 from ai_psychiatrist.interview.phq8.reading_words import own_symptom
+from ai_psychiatrist.interview.phq8.readings import ALL
 
 _SAYS_WHAT: Final = re.compile(r"(?:and |but )?(?:thats|that was|that is|this was|those were) ")
 _NO_DAYS: Final = re.compile(
@@ -50,7 +51,6 @@ class ScoreInQuestion:
             (Unclear.TWO_VALUES, self._is_more_than_all),
             (Unclear.GOOD_DAYS, self._is_good_as_often),
             (Unclear.NEGATED, self._is_without_named_days),
-            (Unclear.GOOD_DAYS, self._is_number_beside_good_days),
             (Unclear.VAGUE, self._is_in_doubt),
             (Unclear.TWO_VALUES, self._is_all_others),
             (Unclear.OTHER_TIME, self._is_of_something_else),
@@ -70,7 +70,7 @@ class ScoreInQuestion:
 
     def _is_open_ended(self) -> bool:
         """As in "three days, maybe more", and in "sometimes I am, sometimes I'm not"."""
-        since = self._clauses[self.said[0].clause if self.is_corrected else 0 :]
+        since = self._clauses[self.said[0].clause.number if self.is_corrected else 0 :]
         is_now_and_then_so = sum("sometimes" in one.words for one in self.said) > 1
         return is_now_and_then_so or any(has(clause.around(), "open_ended") for clause in since)
 
@@ -86,8 +86,7 @@ class ScoreInQuestion:
     def _is_more_than_all(self) -> bool:
         """As in "ten days good, eight days bad"."""
         return any(
-            one.days.low + self.states[0].days.low > ALL.high
-            and _rest_of(one.days).score != self.score
+            one.days.low + self.states[0].days.low > ALL.high and one.days.rest.score != self.score
             for one in self.said
             if one.is_good and one.is_counted
         )
@@ -98,31 +97,25 @@ class ScoreInQuestion:
 
     def _is_without_named_days(self) -> bool:
         """As in "nearly every day, not at weekends"."""
-        is_named = any(
+        return any(
             one.unclear is Unclear.NEGATED
             and one.is_named
             and one.days.high + self.states[0].days.high > ALL.high
             for one in self.said
         )
-        return is_named and not self._is_counted
-
-    def _is_number_beside_good_days(self) -> bool:
-        """As in "slept well on most nights. Three", which may be hours or nights of either kind."""
-        are_numbers = all(one.manner is Manner.NUMBER for one in self.states)
-        return are_numbers and any(one.is_good for one in self.said)
 
     def _is_in_doubt(self) -> bool:
         """Whether it is not meant, or the person cannot tell and wavers."""
         if any(has(clause.around(), "doubt") for clause in self._clauses):
             return True
-        unsure = [at for at, one in enumerate(self._clauses) if has(one.spoken, "cannot_tell")]
+        unsure = [one.number for one in self._clauses if has(one.spoken, "cannot_tell")]
         return bool(unsure) and (
             self.is_corrected or any(self._is_wavering(one, unsure[-1]) for one in self.said)
         )
 
     def _is_wavering(self, one: Found, unsure: int) -> bool:
         """As in "not every day, I don't know" and in "three days? I can't remember"."""
-        is_asked = self.parts.clause_of(one).stop == "?" and one.clause < unsure
+        is_asked = one.clause.stop == "?" and one.clause.number < unsure
         is_vague = one.is_vague and not has(one.words, "cannot_tell")
         return one.unclear is Unclear.NEGATED or is_asked or is_vague
 
@@ -144,10 +137,10 @@ class ScoreInQuestion:
 
     def _is_taken_back(self) -> bool:
         """Whether words at the end take back what was said, or put something in its place."""
-        end = self.states[-1].expression.end
+        end = self.states[-1].end
         after = self.parts.spoken[end:]
         is_more_said = any(
-            one.expression.start > end and one.manner is not Manner.LOOSE and not one.is_good
+            one.start > end and one.manner is not Manner.LOOSE and not one.is_good
             for one in self.said
         )
         return has(after if is_more_said else without(after, "weak"), "correction")
@@ -183,16 +176,16 @@ class ScoreInQuestion:
         """Return the clauses that may say the contrary."""
         return [
             clause.around()
-            for number, clause in enumerate(self._clauses)
+            for clause in self._clauses
             if not clause.expressions
             and clause.stop != "?"
             and not self._is_over(clause)
-            and not self._is_no_to_something_else(number)
+            and not self._is_no_to_something_else(clause)
         ]
 
     def _is_over(self, clause: Clause) -> bool:
         """Whether a clause is taken back, or speaks of the time after the counted days."""
-        first = self.states[0].expression
+        first = self.states[0]
         if clause.start > first.start:
             begins_after = self.parts.spoken[: clause.start].rstrip().endswith("then")
             is_after_that = begins_after or has(clause.around(), "after_that")
@@ -202,47 +195,35 @@ class ScoreInQuestion:
             return True
         return has(self.parts.spoken[clause.end : max(clause.end, first.start)], "correction")
 
-    def _is_no_to_something_else(self, number: int) -> bool:
+    def _is_no_to_something_else(self, clause: Clause) -> bool:
         """Whether a "no" is said to another item, to the person's own doubt, or of the rest."""
-        spoken, around = self._clauses[number].spoken, self._clauses[number].around()
+        spoken, number = clause.spoken, clause.number
         following = self._clauses[number + 1 : number + 2]
-        is_of_another = bool(following) and self.parts.asked not in self.parts.items_of(number + 1)
-        if is_of_another and is_no(around):
-            # "No, but I sleep badly every night."
+        is_of_the_asked = all(self.parts.asked in self.parts.items_of(one) for one in following)
+        is_of_the_rest = number > 0 and has(self._clauses[number - 1].spoken, "otherwise")
+        if is_no(clause.around()) and (is_of_the_rest or not is_of_the_asked):
+            # "No, but I sleep badly every night", "Three days. The rest? No."
             return True
         if number == 0:
             return False
-        if has(self._clauses[number - 1].spoken, "otherwise") and is_no(around):
-            # "Three days. The rest? No."
-            return True
-        is_before = self._clauses[number].end < self.states[0].expression.start
+        is_before = clause.end < self.states[0].start
         # "Thinking about it again, no, it's nearly every night"; "nights, eight, nothing".
-        return spoken == "nothing" or (is_before and is_plain_no(spoken))
+        return spoken == "nothing" or (is_before and is_no(spoken))
 
     def _is_own_trouble(self, around: str) -> bool:
         """Whether a clause says that the person has the difficulty in these two weeks."""
         asked = self.parts.asked
         is_own = has(around, "first_person")
         is_label = own_symptom(asked).fullmatch(around) is not None
-        is_of_others = has(around, "other_person") and not is_own
         is_vaguely_bad = not is_own and not own_symptom(asked).search(around)
         is_not_said_of_now = (
-            has(around, "hypothetical")
-            or has(around, "should")
-            or has(without(around, "no_other_time"), "other_time")
+            has(around, "hypothetical") or has(around, "should") or is_of_another_time(around)
         )
-        is_not_so = is_label or is_of_others or is_vaguely_bad or is_not_said_of_now
+        is_not_so = is_label or is_of_others(around) or is_vaguely_bad or is_not_said_of_now
         return is_trouble(asked, around) and not is_not_so
-
-
-def _rest_of(days: Days) -> Days:
-    return Days(low=ALL.high - days.high, high=ALL.high - days.low)
 
 
 def _is_no_difficulty(clause: Clause) -> bool:
     around = clause.around()
-    return (
-        has(around, "other_time")
-        or has(without(around, "no_person"), "other_person")
-        or _NO_DAYS.search(around) is not None
-    )
+    is_elsewhere = is_of_others(around) or is_of_another_time(around)
+    return is_elsewhere or _NO_DAYS.search(around) is not None

@@ -63,6 +63,12 @@ def names(item: Item) -> re.Pattern[str]:
     return whole_words(f"{alternatives(table('names')[item.value])}s?")
 
 
+def items_spoken_of(words: str, symptoms_of: Iterable[Item]) -> frozenset[Item]:
+    """Return the items that words name, and those of some whose difficulty they name."""
+    named = {item for item in Item if names(item).search(words)}
+    return frozenset(named | {one for one in symptoms_of if own_symptom(one).search(words)})
+
+
 @cache
 def _part(name: str) -> str:
     if name in _parts():

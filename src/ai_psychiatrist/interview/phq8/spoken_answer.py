@@ -34,14 +34,13 @@ _SIGNS: Final = {
     "🔟": "ten",
     "/": "per",
 }
+_WORD: Final = re.compile(r"[^\s.,?]")
 _DRAWN_OUT: Final = re.compile(r"([^\W\d])\1{2,}")
 """As in "everyyy"."""
-_ANSWERING_SIGNS: Final = frozenset("👍👎👌✅❌💯")
+_ANSWERING_SIGNS: Final = frozenset("👍👎👌✅✔❌💯🆗🙋🚫🙅")
 _LAUGHTER: Final = frozenset("lol lmao haha hahaha ha hehe xd".split())
 """Between two things that are said, like a picture; both stand for a pause."""
 _LAST_LETTER: Final = "\u2190"
-_WHOLE: Final = 7
-"""From this on the second of two numbers may be what the first is a part of."""
 _SHORT: Final = 4
 _LONG: Final = 6
 """From this many letters on any one letter may be wrong or too much."""
@@ -76,6 +75,11 @@ class SpokenAnswer:
         first = self._word_at(start)
         last = self._word_at(end - 1)
         return AnswerQuote(text=self.text[first[1] : last[2]], start=first[1], end=last[2])
+
+    def typed_from(self, at: int) -> int:
+        """Return where the first word from a character of `spoken` on begins; 0 without one."""
+        word = _WORD.search(self.spoken, at)
+        return self._word_at(word.start())[1] if word else 0
 
     def _word_at(self, at: int) -> tuple[int, int, int]:
         return self.places[max(0, bisect_right(self.places, at, key=lambda place: place[0]) - 1)]
@@ -171,7 +175,7 @@ def _pair(typed: str) -> str:
     first, last = re.findall(r"\d+", typed)
     if first == last == "50":
         return "half"
-    is_part = "/" in typed and int(last) >= _WHOLE and int(last) != int(first) + 1
+    is_part = "/" in typed and int(last) != int(first) + 1
     return f"{first} out of {last}" if is_part else f"{first} to {last}"
 
 

@@ -4,14 +4,14 @@ The checks look at the file as it was read, so that they find what is wrong howe
 """
 
 import re
+import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib import resources
 from typing import Final
 
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.risk import READ_LANGUAGE
-from ai_psychiatrist.interview.protocol.conversation import Conversation, Review
-from ai_psychiatrist.interview.protocol.leading import leading_words
-from ai_psychiatrist.interview.protocol.page import PageTexts
 from ai_psychiatrist.interview.protocol.placeholders import check_no_places, check_places
 from ai_psychiatrist.interview.protocol.records import (
     LEAST_THRESHOLD,
@@ -20,6 +20,7 @@ from ai_psychiatrist.interview.protocol.records import (
     ProtocolKind,
     Safety,
 )
+from ai_psychiatrist.interview.protocol.texts import Conversation, PageTexts, Review
 from ai_psychiatrist.validation.config.document import Document
 from ai_psychiatrist.validation.config.problem import KeyPath, dotted
 from ai_psychiatrist.validation.expressions import ExpressionRefused, compile_expression
@@ -93,6 +94,12 @@ _NEEDED: Final[Mapping[ProtocolKind, Sequence[tuple[str, ...]]]] = {
         ("prompts",),
     ),
 }
+_VERB: Final = "is|are|was|were|do|does|did|have|has|had|will|would|can|could|should|must"
+_TAGS: Final = (
+    r",\s*(?:right|correct|yes|no|yeah|ok|okay|true|huh|eh|agreed)\s*\?",
+    rf",\s*(?:{_VERB})\s+(?:it|you|he|she|they|that|there|we|i)(?:\s+not)?\s*\?",
+)
+_SPACES: Final = re.compile(r"\s+")
 
 
 def check_protocol(document: Document) -> None:
@@ -332,3 +339,16 @@ def _check_threshold(document: Document, inputs: Mapping[str, object]) -> None:
         if not all(LEAST_THRESHOLD <= at <= MOST_THRESHOLD for at in bounds if isinstance(at, int)):
             limits = f"{LEAST_THRESHOLD} to {MOST_THRESHOLD} percent"
             document.error(location, "threshold_range", f"{name!r} may lie outside {limits}")
+
+
+def leading_words(question: str) -> tuple[str, ...]:
+    """Return the words of a question that suggest its answer, in their order, in lower case."""
+    plain = _SPACES.sub(" ", question.replace("’", "'").replace("ʼ", "'").casefold())
+    return tuple(found[0].strip(" ,") for found in _pattern().finditer(plain))
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    text = resources.files(__package__).joinpath("leading.toml").read_text(encoding="utf-8")
+    phrases: list[str] = sorted(tomllib.loads(text)["phrases"], key=len, reverse=True)
+    return re.compile("|".join([*(rf"\b{re.escape(phrase)}\b" for phrase in phrases), *_TAGS]))

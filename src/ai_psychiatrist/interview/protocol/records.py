@@ -8,9 +8,15 @@ from pydantic import AfterValidator, Field, PlainValidator, PrivateAttr, Strict,
 
 from ai_psychiatrist.domain.phq8 import MAX_ITEM_SCORE, Item
 from ai_psychiatrist.domain.risk import READ_LANGUAGE
-from ai_psychiatrist.interview.protocol.conversation import Conversation, YesOrNo
-from ai_psychiatrist.interview.protocol.page import PageTexts
-from ai_psychiatrist.interview.protocol.section import Section, Wording, between, out_of_range
+from ai_psychiatrist.interview.protocol.texts import (
+    Conversation,
+    PageTexts,
+    Section,
+    Wording,
+    YesOrNo,
+    between,
+    out_of_range,
+)
 from ai_psychiatrist.validation.file_model import Flag, Names, invalid, invalid_inside, otherwise
 
 _MOST_GOALS: Final = 12

@@ -20,7 +20,7 @@ from ai_psychiatrist.results.fhir.elements import (
     reference,
 )
 from ai_psychiatrist.results.fhir.source import Source, instant
-from ai_psychiatrist.results.page.words import words
+from ai_psychiatrist.results.page.words import spoken_of, words
 from ai_psychiatrist.results.wording import danger_headline, signal_groups, unknown_words
 
 _INFERRED: Final = "inferred from interview"
@@ -93,7 +93,7 @@ def _of_interview(source: Source, found: ReadInterview) -> Iterator[tuple[str, E
     urls = {item: source.own_url(item.value) for item in Item}
     about = {**_said_by_program(source), "issued": _changed_at(found)}
     for one in found.items:
-        if one.source is not ItemSource.ANSWER or one.score is None:
+        if one.source not in {ItemSource.ANSWER, ItemSource.EARLIER_ANSWER} or one.score is None:
             continue
         urls[one.item] = source.url(f"{one.item.value}/interview")
         quote = one.quote if source.wanted.with_words else None
@@ -107,6 +107,7 @@ def _of_interview(source: Source, found: ReadInterview) -> Iterator[tuple[str, E
                     text=f"{one.item.label}: {_ANSWERED}",
                 ),
                 **about,
+                "issued": _changed_at(found.origin(one)),
                 "valueCodeableConcept": _answer(one.score),
                 **({} if quote is None else {"note": [note(quote.text)]}),
                 "derivedFrom": [reference(source.interview_document)],
@@ -159,7 +160,7 @@ def _changed_at(found: ReadInterview) -> str:
 
 def _statement(signal: RiskSignal) -> str:
     """Return a statement with its question, in the words of the interview."""
-    about = f"{words(signal.kind)}, {words(signal.polarity)}; turn {signal.turn + 1}"
+    about = f"{words(signal.kind)}, {spoken_of(signal)}; turn {signal.turn + 1}"
     asked = "" if signal.question is None else f"asked: {signal.question} "
     return f"{words(signal.group)} ({about}): {asked}answered: {signal.sentence}"
 

@@ -26,7 +26,7 @@ from ai_psychiatrist.results.page.sentences import (
     why_missing,
 )
 from ai_psychiatrist.results.page.views import SheetView
-from ai_psychiatrist.results.page.words import mode_words, note_words, words
+from ai_psychiatrist.results.page.words import mode_words, note_words, spoken_of, words
 from ai_psychiatrist.results.wording import (
     danger_headline,
     has_denials_alone,
@@ -118,6 +118,7 @@ FILTERS = {
     "danger_words": danger_words,
     "read_first_words": read_first_words,
     "sentence_parts": sentence_parts,
+    "spoken_of": spoken_of,
     "unknown_words": unknown_words,
     "is_of_rules": is_of_rules,
     "why_missing": why_missing,

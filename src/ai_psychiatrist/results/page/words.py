@@ -44,6 +44,7 @@ from ai_psychiatrist.domain.risk import (
     RiskKind,
     RiskLevel,
     RiskPolarity,
+    RiskSignal,
     RiskSource,
 )
 from ai_psychiatrist.domain.transcript import Speaker
@@ -52,8 +53,10 @@ from ai_psychiatrist.results.wording import (
     READER_STATES,
     RISK_GROUPS,
     RISK_LEVELS,
+    UNANSWERED,
     UNKNOWN_REASONS,
 )
+from ai_psychiatrist.services.risk.answers import is_unanswered
 from ai_psychiatrist.services.transcripts.utterances import ReadingNote
 
 FAILURE_CODES: Final[Mapping[Enum, str]] = {
@@ -442,6 +445,11 @@ def words(code: Enum | str) -> str:
     if isinstance(code, Enum) and code in known:
         return known[code]
     return RULES.get(str(code), str(code).replace("_", " "))
+
+
+def spoken_of(signal: RiskSignal) -> str:
+    """Return how a danger is spoken of, or that a question about it was not answered."""
+    return UNANSWERED if is_unanswered(signal) else words(signal.polarity)
 
 
 def note_words(code: str) -> str:

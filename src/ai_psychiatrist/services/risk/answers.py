@@ -1,19 +1,20 @@
 """What a turn answers to a question about a danger.
 
 Denied only by a plain denial, past only where it is long ago and said to be over; whatever else is
-answered is read at once.
+answered is read at once. Who is silent, evades or asks back has not answered, and has not denied.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import islice
 from typing import Final
 
-from ai_psychiatrist.domain.risk import RiskCategory, RiskKind, RiskLevel, RiskPolarity
-from ai_psychiatrist.services.language.clauses import Clause, is_asked
+from ai_psychiatrist.domain.risk import RiskCategory, RiskKind, RiskLevel, RiskPolarity, RiskSignal
+from ai_psychiatrist.services.language.clauses import Clause, clauses_of, is_asked
 from ai_psychiatrist.services.language.spoken import every_word
-from ai_psychiatrist.services.risk.questions import DangerQuestion
+from ai_psychiatrist.services.risk.questions import DangerQuestion, questions_in
 from ai_psychiatrist.services.risk.statement import (
     Statement,
     level_of,
@@ -45,6 +46,8 @@ _ACTS: Final = frozenset(
     }
 )
 """Who tells something where one of these is asked for, tells of it."""
+_REMARK: Final = re.compile(r"[(\[<*](?!\w* ?(?:nod|sh[ao]k|head))[a-zA-Z][\w ,.'-]{1,60}/?[)\]>*]")
+"""A remark of the transcriber within an answer; to nod and to shake one's head answers."""
 _SUICIDE: Final = frozenset({RiskCategory.SUICIDAL_IDEATION, RiskCategory.SELF_HARM})
 
 
@@ -59,12 +62,18 @@ class DangerReply(StrEnum):
     OVER = "over"
     """It says of what was that it is no more, or that it was long ago."""
     UNCLEAR = "unclear"
-    """It puts off, limits or refuses an answer: "not today", "I'd rather not say"."""
+    """It limits an answer or leaves it open: "not so far", "maybe"."""
+    UNANSWERED = "unanswered"
+    """It refuses or evades an answer, asks back, or is silent: "I'd rather not say", "(pause)"."""
     WELL = "well"
     """It praises what was asked about: "he's a lamb" after "do you feel safe with him?"."""
     UNTOLD = "untold"
     """It answers neither yes nor no."""
     NOT_UNDERSTOOD = "not_understood"
+
+
+_NOT_TOLD: Final = frozenset({DangerReply.UNTOLD, DangerReply.WELL, DangerReply.UNANSWERED})
+_FAINT: Final = frozenset({DangerReply.ALMOST_NO, DangerReply.OVER})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +97,8 @@ class _Reply:
     """Whether a yes is nothing but a yes."""
     is_taken_back: bool = False
     """Whether a condition, an exception or a means stands beside a plain no."""
+    is_left_open: bool = False
+    """Whether it is silent or only asks something, so that the question may be put again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,15 +116,19 @@ class Answer:
     """Whether a plain denial is left with a condition, an exception or a means beside it."""
     is_long_over: bool
     """Whether it dates something as distant, and says that it is over since."""
+    is_unanswered: bool
+    """Whether the question was asked and not answered."""
+    is_left_open: bool
+    """Whether it is silent or only asks something, so that the question may be put again."""
 
 
 def answer_to(question: DangerQuestion, words: str, clauses: Sequence[Clause]) -> Answer | None:
-    """Read a turn as the answer; `None` when it answers nothing."""
+    """Read a turn as the answer; `None` for a turn without any characters."""
     clauses = [clause for clause in clauses if words[clause.start : clause.end].strip()]
+    if not clauses:
+        return None
     acts = frozenset() if question.kind in _THOUGHTS else reply_words("acts")
     reply = _opening_reply(words, clauses, question.words | acts)
-    if reply is None or reply.said is DangerReply.NOT_UNDERSTOOD:
-        return None
     matched = match_replies(words[clauses[0].start : clauses[:_READ_CLAUSES][-1].end])
     finished = list(matched.among("finished"))
     goes_on = any(
@@ -135,10 +150,21 @@ def answer_to(question: DangerQuestion, words: str, clauses: Sequence[Clause]) -
         level=_level(question, reply, polarity, matched.texts),
         start=start,
         end=max(reply.end, start + 1),
-        is_told=reply.said not in {DangerReply.UNTOLD, DangerReply.WELL},
+        is_told=reply.said not in _NOT_TOLD,
         is_taken_back=reply.is_taken_back,
         is_long_over=is_over,
+        is_unanswered=reply.said is DangerReply.UNANSWERED,
+        is_left_open=reply.is_left_open,
     )
+
+
+def is_unanswered(signal: RiskSignal) -> bool:
+    """Return whether a sign is a question that was asked and not answered; of a finished report."""
+    if signal.polarity is not RiskPolarity.UNCLEAR or signal.question is None:
+        return False
+    words = signal.sentence
+    answers = (answer_to(one, words, clauses_of(words)) for one in questions_in(signal.question))
+    return any(one is not None and one.is_unanswered for one in answers)
 
 
 def _fills_in(question: DangerQuestion, words: str) -> bool:
@@ -178,7 +204,7 @@ def _level(
     names_urgent = not urgent.isdisjoint(texts) and (is_of_self or not is_hypothetical)
     if is_act or names_urgent:
         return RiskLevel.HIGH
-    is_faint = is_untold or reply.said in {DangerReply.ALMOST_NO, DangerReply.OVER}
+    is_faint = is_untold or reply.is_left_open or reply.said in _FAINT
     if is_hypothetical or is_faint:
         return RiskLevel.HIGH if polarity is RiskPolarity.AFFIRMED else RiskLevel.MODERATE
     return question.level
@@ -192,14 +218,18 @@ def reply_in(statement: Statement) -> DangerReply:
     return DangerReply.NO if first.kind == "plain_no" else DangerReply(first.kind)
 
 
-def _opening_reply(words: str, clauses: Sequence[Clause], asked: frozenset[str]) -> _Reply | None:
-    """Read what the first clauses of a turn say to a question; `None` where it is put back.
+def _opening_reply(words: str, clauses: Sequence[Clause], asked: frozenset[str]) -> _Reply:
+    """Read what the first clauses of a turn say to a question.
 
     `asked`: what leaves a denial plain beside the words that always do.
     """
-    pieces = list(islice((piece for clause in clauses for piece in _cut(words, clause)), _PIECES))
-    if not pieces or _asks_back(pieces, asked):
-        return None
+    # A remark of the transcriber, such as "(pause)", is not spoken.
+    spoken = _REMARK.sub(lambda remark: " " * len(remark[0]), words)
+    pieces = list(islice((piece for clause in clauses for piece in _cut(spoken, clause)), _PIECES))
+    if all(map(reply_words("silent").issuperset, (piece.texts for piece in pieces))):
+        return _Reply(said=DangerReply.UNANSWERED, end=clauses[0].end, is_left_open=True)
+    if _asks_back(pieces, asked):
+        return _Reply(said=DangerReply.UNANSWERED, end=pieces[-1].end, is_left_open=True)
     told = ((at, _said(piece, asked)) for at, piece in enumerate(pieces))
     at, said = next((one for one in told if one[1] is not DangerReply.UNTOLD), (-1, None))
     if said is None:
@@ -207,6 +237,8 @@ def _opening_reply(words: str, clauses: Sequence[Clause], asked: frozenset[str])
     if said is DangerReply.NO:
         return _after_no(pieces[at:], asked)
     rest = pieces[at:]
+    if said is DangerReply.NOT_UNDERSTOOD:
+        return _Reply(said=DangerReply.UNANSWERED, end=rest[0].end, is_left_open=True)
     is_plain = (reply_words("plain_yes") | asked).issuperset(rest[0].texts)
     is_taken_back = any(map(_takes_back, rest[1 : 1 + _TAKEN_BACK_WITHIN])) or _is_qualified(rest)
     return _Reply(said=said, is_plain=is_plain and not is_taken_back, end=rest[0].end)
@@ -285,7 +317,11 @@ def _names_danger(pieces: Sequence[_Piece], asked: frozenset[str]) -> bool:
 def _takes_back(piece: _Piece) -> bool:
     if piece.texts[0] in reply_words("turning"):
         return not reply_words("taken_up").isdisjoint(piece.texts)
-    if reply_in(read_statement(piece.text)) is DangerReply.UNCLEAR:
+    said = reply_in(read_statement(piece.text))
+    if said is DangerReply.UNANSWERED:
+        # "No. Why do you ask?" takes nothing back.
+        return not is_asked(piece.text)
+    if said is DangerReply.UNCLEAR:
         return True
     texts = _without_leads(piece.texts) or piece.texts
     return (

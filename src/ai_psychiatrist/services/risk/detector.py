@@ -6,7 +6,7 @@ as said.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby, takewhile
 from typing import Final
 
@@ -35,6 +35,7 @@ from ai_psychiatrist.services.risk.polarity import polarity_of_danger
 from ai_psychiatrist.services.risk.questions import (
     DangerQuestion,
     denies_one,
+    explains,
     follow_up,
     leaves_open,
     meant_by,
@@ -58,6 +59,15 @@ _TOPIC_TURNS: Final = 4
 """For how many turns a danger stays the topic, so that "I have it all ready" speaks of it."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TurnReading:
+    """What one turn says of dangers."""
+
+    signals: list[RiskSignal]
+    unanswered: frozenset[RiskSignal]
+    """Those of the signals that are questions without an answer."""
+
+
 def read_with_risk(
     content: bytes | str,
     labels: SpeakerLabels,
@@ -73,9 +83,15 @@ def read_with_risk(
     return transcript, detect_risk(transcript)
 
 
-def detect_risk(transcript: Transcript) -> RiskReport:
-    """Mark every sign of danger in the participant's turns, and tell which could not be read."""
+def detect_risk(transcript: Transcript, *, goes_on: bool = False) -> RiskReport:
+    """Mark every sign of danger in the participant's turns, and tell which could not be read.
+
+    A question about a danger that is evaded, met with silence or asked back is a sign until it is
+    answered. `goes_on`: whether the interview does, so that what is left open may be asked again.
+    """
     signals: list[RiskSignal] = []
+    unanswered: frozenset[RiskSignal] = frozenset()
+    answered: set[RiskSignal] = set()
     asked: tuple[DangerQuestion, ...] = ()
     topic: DangerQuestion | None = None
     for turn in transcript.turns:
@@ -86,25 +102,41 @@ def detect_risk(transcript: Transcript) -> RiskReport:
             # A heading before an interview answers no other.
             is_person = turn.speaker is Speaker.PARTICIPANT
             meant = tuple(one for one in asked if is_person and (is_topic or not one.is_open))
-            found = _signals_of_turn(transcript, turn, meant, is_topic=is_topic)
-            signals += found
-            topic = _topic_after(meant, found) or (topic if is_topic else None)
-            asked = () if found else asked
+            read = _read_turn(transcript, turn, meant, is_topic=is_topic, goes_on=goes_on)
+            signals += read.signals
+            settled = _answered_by(read, meant, unanswered)
+            answered |= settled
+            unanswered = (unanswered - settled) | read.unanswered
+            topic = _topic_after(meant, read.signals) or (topic if is_topic else None)
+            asked = asked if read.unanswered.issuperset(read.signals) else ()
         if turn.speaker is not Speaker.PARTICIPANT:
             asked = _asked_by(words, asked, topic if is_topic else None)
-    return risk_report(signals, examined_in(transcript))
+    standing = [one for one in signals if one not in answered]
+    return risk_report(standing, examined_in(transcript))
 
 
 def _asked_by(
     words: str, before: tuple[DangerQuestion, ...], topic: DangerQuestion | None
 ) -> tuple[DangerQuestion, ...]:
-    """Return what is asked after a turn: the same as before it where it only listens."""
+    """Return what is asked after a turn: the same as before it where it listens or explains."""
     asked = questions_in(words)
     if asked:
         return asked
     if leaves_open(words):
         return before or (() if topic is None else (topic,))
+    if before and explains(words):
+        return before
     return () if topic is None else follow_up(words, topic)
+
+
+def _answered_by(
+    read: _TurnReading, meant: tuple[DangerQuestion, ...], unanswered: frozenset[RiskSignal]
+) -> frozenset[RiskSignal]:
+    """Return what was not answered before, and is now that it was put again or left open."""
+    told = {one.category for one in read.signals if one not in read.unanswered}
+    # "And a plan?" is not what was evaded before it.
+    kinds = {one.kind for one in meant if one.kind.category in told and not one.is_follow_up}
+    return frozenset(one for one in unanswered if one.kind in kinds)
 
 
 def _topic_after(
@@ -143,9 +175,14 @@ def _closes_topic(signal: RiskSignal) -> bool:
     return is_over and signal.category is RiskCategory.SUICIDAL_IDEATION
 
 
-def _signals_of_turn(
-    transcript: Transcript, turn: Turn, asked: tuple[DangerQuestion, ...], *, is_topic: bool
-) -> list[RiskSignal]:
+def _read_turn(
+    transcript: Transcript,
+    turn: Turn,
+    asked: tuple[DangerQuestion, ...],
+    *,
+    is_topic: bool,
+    goes_on: bool,
+) -> _TurnReading:
     times = timeline_of(transcript.words(turn))
     answers = _answers(times, asked)
     stated = _stated(turn, times, answers, is_implied=False)
@@ -154,19 +191,29 @@ def _signals_of_turn(
         implied = _stated(turn, times, answers, is_implied=True)
         stated += (one for one in implied if not _is_weaker_than_denial(one, answers))
     stated.sort(key=lambda signal: signal.start)
-    answered = (
-        RiskSignal(
-            kind=answer.kind,
-            polarity=answer.polarity,
-            level=answer.level,
-            turn=turn.index,
-            start=turn.words_start + answer.start,
-            end=turn.words_start + answer.end,
-        )
-        for answer in answers.values()
-        if not any(_says_as_much(one, answer) for one in stated)
+    told = [
+        one
+        for one in answers.values()
+        if not (one.is_left_open and goes_on) and not any(_says_as_much(it, one) for it in stated)
+    ]
+    signals = [_signal_of(one, turn) for one in told]
+    return _TurnReading(
+        signals=[*signals, *stated],
+        unanswered=frozenset(
+            signal for signal, one in zip(signals, told, strict=True) if one.is_unanswered
+        ),
     )
-    return [*answered, *stated]
+
+
+def _signal_of(answer: Answer, turn: Turn) -> RiskSignal:
+    return RiskSignal(
+        kind=answer.kind,
+        polarity=answer.polarity,
+        level=answer.level,
+        turn=turn.index,
+        start=turn.words_start + answer.start,
+        end=turn.words_start + answer.end,
+    )
 
 
 def _is_weaker_than_denial(signal: RiskSignal, answers: Mapping[RiskCategory, Answer]) -> bool:

@@ -27,6 +27,7 @@ _SHORT_QUESTION: Final = 9
 """In words; so short a one with "that" or "it" takes up what was said before it."""
 _LONGEST_FOLLOW_UP: Final = 10
 _LONGEST_BACKCHANNEL: Final = 4
+_LONGEST_EXPLANATION: Final = 40
 _SENTENCES_BEFORE: Final = 2
 """How many sentences before a question it may take up."""
 _TOO: Final = "too"
@@ -83,6 +84,8 @@ class DangerQuestion:
     """Whether it says no itself, so that "yes" may agree or not: "you aren't suicidal?"."""
     is_distant: bool = False
     """Whether it asks what was long ago."""
+    is_follow_up: bool = False
+    """Whether it goes on with a danger told before: "how often?"."""
     words: frozenset[str] = frozenset()
     """The words of the question, which leave a denial plain."""
 
@@ -131,7 +134,8 @@ def follow_up(words: str, topic: DangerQuestion) -> tuple[DangerQuestion, ...]:
         return ()
     if not any(matched.among("follow_up")) or any(matched.among("permission")):
         return ()
-    return (replace(topic, is_leading=_is_leading(text), words=_words_of(text)),)
+    leading = _is_leading(text)
+    return (replace(topic, is_leading=leading, is_follow_up=True, words=_words_of(text)),)
 
 
 def leaves_open(words: str) -> bool:
@@ -140,6 +144,17 @@ def leaves_open(words: str) -> bool:
     if "?" in words or len(texts) > _LONGEST_BACKCHANNEL:
         return False
     return not texts or any(hit.first == 0 for hit in match_replies(words).among("backchannel"))
+
+
+def explains(words: str) -> bool:
+    """Return whether a turn says why or what it asked, and neither asks on nor leaves the topic.
+
+    "I ask everybody that" after "why do you ask?".
+    """
+    if "?" in words or question_in(words).asked:
+        return False
+    matched = match_replies(words)
+    return 0 < len(matched.texts) <= _LONGEST_EXPLANATION and any(matched.among("explaining"))
 
 
 def meant_by(asked: tuple[DangerQuestion, ...], opening: str) -> tuple[DangerQuestion, ...]:

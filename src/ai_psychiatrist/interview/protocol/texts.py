@@ -1,12 +1,117 @@
-"""What an interviewer says between its questions, as a protocol words it."""
+"""What an interviewer, and the page for its person, say besides the questions of a protocol.
 
-from typing import Annotated, Final
+All of it has a default in English; a protocol can say each text in another way or language.
+"""
 
-from pydantic import AfterValidator, Field
+from typing import Annotated, Final, TypeAlias
+
+from pydantic import (
+    AfterValidator,
+    Field,
+    PlainValidator,
+    Strict,
+    ValidationInfo,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from ai_psychiatrist.domain.interview_items import Unclear
 from ai_psychiatrist.interview.acts import Topic
-from ai_psychiatrist.interview.protocol.section import Section, Wording
+from ai_psychiatrist.validation.file_model import (
+    FileModel,
+    Text,
+    invalid,
+    invalid_inside,
+    otherwise,
+)
+
+
+def out_of_range(name: str | None, low: int, high: int) -> PydanticCustomError:
+    """Return the error about a number that is none, or outside its bounds."""
+    return invalid("out_of_range", f"{name!r} has to be a whole number from {low} to {high}")
+
+
+def between(low: int, high: int) -> PlainValidator:
+    """Take a whole number; both bounds are inclusive, and `true` is none."""
+
+    def check(value: object, key: ValidationInfo) -> int:
+        if type(value) is int and low <= value <= high:
+            return value
+        raise out_of_range(key.field_name, low, high)
+
+    return PlainValidator(check)
+
+
+Wording: TypeAlias = Annotated[Text, AfterValidator(str.strip)]
+"""A text that says something, without the spaces about it."""
+
+
+class Section(FileModel):
+    """A mapping of a protocol file, whose keys all have a value."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _says_something(cls, given: object) -> object:
+        if isinstance(given, dict) and None in given.values():
+            empty = [key for key, value in given.items() if value is None]
+            no_value = {key: invalid("wrong_shape", f"{key!r} has no value") for key in empty}
+            raise invalid_inside(no_value)
+        return given
+
+
+class PageTexts(Section):
+    """The texts of the page, none of which is a question."""
+
+    language: Annotated[
+        str,
+        Strict(),
+        Field(pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*\z"),
+        otherwise("language_tag", "a language is a BCP 47 tag, such as en or pt-BR"),
+    ] = "en"
+    """Of all texts of the page and of the questions."""
+    title: Wording = "A few questions"
+    loading: Wording = "One moment …"
+    no_script: Wording = (
+        "This page needs JavaScript, which is switched off here. Switch it on for this page, or "
+        "ask whoever gave you the link to put the questions to you in another way."
+    )
+    refused: Wording = (
+        "This link does not open anything here: it was opened in another browser, has expired, was "
+        "replaced, or the interview was deleted. Please ask whoever gave it to you for a new one."
+    )
+    progress: Wording = "Question {number} of {of}"
+    own_words: Wording = "Or in your own words"
+    send: Wording = "Send"
+    sending: Wording = "Sending …"
+    received: Wording = "Received. You can add to it; the next question follows in a few seconds."
+    offline: Wording = (
+        "The server cannot be reached just now. What you answered stays here, and is sent again by "
+        "itself."
+    )
+    again: Wording = "Try again"
+    not_taken: Wording = "This answer could not be taken. Please answer once more."
+    failed: Wording = "Something did not work here. What you answered is kept."
+    earlier: Wording = "What was said so far"
+    you: Wording = "You"
+    change: Wording = "Change an answer"
+    change_one: Wording = "Change"
+    noted: Wording = "Noted"
+    pause: Wording = "Pause"
+    paused: Wording = (
+        "Paused. You can close this page, and go on later with the same browser on this device."
+    )
+    go_on: Wording = "Go on"
+    stop: Wording = "End"
+    stop_question: Wording = "Do you want to end now? What is not answered stays open."
+    stop_agree: Wording = "Yes, finish now"
+    stop_disagree: Wording = "No, go on"
+    over: Wording = "You can close this page now."
+    held: Wording = (
+        "You can close this page now. If the questions can go on later, they appear here: on this "
+        "page, or when you open it again with the same browser."
+    )
+    """Said where an interview is held, until it is reopened."""
+    help: Wording = "Help at once"
 
 
 class YesOrNo(Section):
