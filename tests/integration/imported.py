@@ -44,6 +44,7 @@ def import_all() -> None:
     _read_contract()
     _read_certificates()
     _load_reader()
+    _look_into_routes()
     for kept in gc.get_objects():
         if type(kept) is TypeAdapter:
             kept.rebuild(raise_errors=False)
@@ -83,6 +84,17 @@ def _load_reader() -> None:
     from ai_psychiatrist.services.reader.second_voice import SecondVoice  # noqa: PLC0415
 
     SecondVoice(is_enabled=True).state()
+
+
+def _look_into_routes() -> None:
+    """Look into the routes once, which each server would otherwise do when it opens."""
+    from fastapi.routing import iter_route_contexts  # noqa: PLC0415
+
+    from ai_psychiatrist.api.app import create_app  # noqa: PLC0415
+    from ai_psychiatrist.config import load_settings  # noqa: PLC0415
+
+    for _ in iter_route_contexts(create_app(load_settings({}, dotenv=None)).routes):
+        pass
 
 
 def _read_contract() -> None:
