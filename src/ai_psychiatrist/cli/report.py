@@ -20,6 +20,7 @@ from ai_psychiatrist.domain.drive import (
 )
 from ai_psychiatrist.domain.evidence import Frequency, Quote, Timeframe
 from ai_psychiatrist.domain.items import ItemAssessment, PHQ8Assessment
+from ai_psychiatrist.domain.narrative import Metric, MetricScore
 from ai_psychiatrist.domain.risk import (
     ReaderStatus,
     ReadingStatus,
@@ -33,6 +34,7 @@ from ai_psychiatrist.results.page.sentences import band_words, believed_total, t
 from ai_psychiatrist.results.page.words import words
 from ai_psychiatrist.results.wording import (
     UNANSWERED,
+    counted_words,
     danger_headline,
     part_of_failure,
     parts_words,
@@ -187,7 +189,7 @@ def _evidence(item: ItemAssessment, turn_seconds: Sequence[float | None]) -> Tex
     if (unread := item.unread_answer) is not None:
         for who, said, turn in (
             ("asked", unread.question, unread.question_turn),
-            ("not read", unread.answer, unread.answer_turn),
+            ("answered", unread.answer, unread.answer_turn),
         ):
             line = Text(f"{who}: “{plain(said)}” ", style="yellow")
             parts.append(line.append(f"[turn {turn + 1}{_at(turn_seconds, turn)}]", style="dim"))
@@ -234,18 +236,22 @@ def _sections(result: Assessment) -> Iterator[tuple[str, str]]:
         )
         yield "Quotes", "\n".join(quotes) or "none"
     if (judged := result.evaluation) is not None:
-        scores = (
-            f"{metric.value}: {score.score} of 5. {score.explanation}\n"
-            for metric, score in judged.best.scores.items()
-        )
+        scores = [_judged(metric, score) for metric, score in judged.best.scores.items()]
         kept = f"Round {judged.iteration + 1} of {len(judged.rounds)} was kept."
-        yield "Judgement of the findings", "".join([*scores, kept])
+        yield "Judgement of the findings", "\n".join([*scores, kept])
     if (review := result.meta_review) is not None:
         text = f"Severity: {review.severity_label or 'unknown'}\n{review.explanation}"
         if review.contradicts_item_scores:
             text += "\nThis severity contradicts the range that the item scores allow."
         yield "Meta-review", text
     yield f"Account: {result.status.value}", "\n".join(_account(result))
+
+
+def _judged(metric: Metric, score: MetricScore) -> str:
+    """Return a judge's score, or what rules counted: that they find nothing wrong is no praise."""
+    if counted := counted_words(score.explanation):
+        return f"{metric.value}, counted by rules: {counted}"
+    return f"{metric.value}: {score.score} of 5. {score.explanation}"
 
 
 def _account(result: Assessment) -> Iterator[str]:

@@ -6,7 +6,7 @@ from enum import Enum
 from html import escape
 from typing import Final
 
-from ai_psychiatrist.agents.baseline import BASELINE
+from ai_psychiatrist.agents.baseline import BASELINE, COUNTED
 from ai_psychiatrist.agents.pydantic_agents import EVIDENCE
 from ai_psychiatrist.domain.assessment import Account, Assessment
 from ai_psychiatrist.domain.failures import AttemptOutcome, FailureRecord
@@ -58,7 +58,7 @@ READER_STATES: Final[Mapping[Enum, str]] = {
         "The learned reader is not installed (pip install 'ai-psychiatrist[reader]'): the fixed "
         "phrases stand alone"
     ),
-    ReaderStatus.ANSWERED: "The learned reader read as well as the fixed phrases",
+    ReaderStatus.ANSWERED: "Read by fixed phrases and by the learned reader",
     ReaderStatus.FAILED: "The learned reader failed: only the fixed phrases were used",
 }
 UNANSWERED: Final = "asked and not answered: ask again"
@@ -172,7 +172,12 @@ def unknown_words(item: ItemAssessment, result: Account) -> str:
 
 def unread_words(question_turn: int) -> str:
     """Return what is said of an answer from which nothing was read."""
-    return f"asked in turn {question_turn + 1}, the answer was not read"
+    return f"asked in turn {question_turn + 1}, no score could be taken from the answer"
+
+
+def counted_words(explanation: str) -> str:
+    """Return what rules counted for a score of the narrative, empty where a model judged it."""
+    return explanation.removeprefix(COUNTED).strip() if explanation.startswith(COUNTED) else ""
 
 
 def _nothing_found(result: Account) -> str:

@@ -13,6 +13,7 @@ from tests.fakes.shown_results import DANGEROUS, dangerous_view, result_json, vi
 from ai_psychiatrist.agents.baseline import BASELINE
 from ai_psychiatrist.cli.report import print_report
 from ai_psychiatrist.domain.assessment import Assessment
+from ai_psychiatrist.domain.narrative import Metric
 from ai_psychiatrist.domain.risk import RiskGroup
 from ai_psychiatrist.results.fhir.bundle import bundle_of
 from ai_psychiatrist.results.page.pages import sheet_html
@@ -30,7 +31,7 @@ UNREAD = {
     "answer_turn": 3,
     "answer": ANSWER,
 }
-NOT_READ = "asked in turn 3, the answer was not read"
+NOT_READ = "asked in turn 3, no score could be taken from the answer"
 
 
 def result_with(appetite: dict[str, Any], *, model: str = BASELINE) -> Assessment:
@@ -261,3 +262,24 @@ def test_passages_to_read_first_are_in_no_notebook_and_in_no_bundle() -> None:
     result = told_by_reader("answered")
     for text in (in_notebook(result), exchanged(result), repr(result)):
         assert "COPPER LANTERNS" not in text
+
+
+def test_what_rules_counted_of_their_own_narrative_is_shown_as_a_count() -> None:
+    result = Assessment.model_validate_json(result_json(TEXT))
+    assert result.evaluation is not None
+    assert result.evaluation.best.scores[Metric.ACCURACY].score == 5
+    for shown in (on_page(result), in_terminal(result)):
+        assert "quotes are the participant's words" in shown
+        assert "5 of 5" not in shown
+        assert "ounted by rules" in shown
+
+
+def test_a_models_judgement_is_shown_with_its_score() -> None:
+    fields = json.loads(result_json(TEXT))
+    for one in fields["evaluation"]["rounds"]:
+        one["scores"]["accuracy"] = {"score": 5, "explanation": "All quotes are right."}
+    fields["evaluation"]["accuracy"] = {"score": 5, "explanation": "All quotes are right."}
+    result = Assessment.model_validate_json(json.dumps(fields))
+    for shown in (on_page(result), in_terminal(result)):
+        assert "5 of 5" in shown
+        assert "All quotes are right." in shown

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from itertools import chain
 from typing import Final
 
+from ai_psychiatrist.agents.baseline import COUNTED
 from ai_psychiatrist.agents.baseline.narrative import item_names
 from ai_psychiatrist.agents.baseline.signals import Analysis
 from ai_psychiatrist.agents.output_models import NOT_ASSESSED, SECTIONS
@@ -88,7 +89,7 @@ JUDGES: Final[Mapping[Metric, Callable[[str, Analysis], str]]] = {
 
 
 def _verdict(score: int, counted: str) -> str:
-    return f"Explanation: Counted by a rule baseline. {counted}\nScore: {score}"
+    return f"Explanation: {COUNTED} {counted}\nScore: {score}"
 
 
 def _share(found: int, of: int, *, otherwise: int) -> int:

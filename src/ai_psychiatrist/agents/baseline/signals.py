@@ -33,6 +33,8 @@ HOW_OFTEN: Final = {
     Frequency.NEARLY_EVERY_DAY: "nearly every day",
 }
 """The stated frequencies of a symptom, rising as the scores 1 to 3 do."""
+_LONGEST_ANSWER: Final = 120
+"""In characters: of an answer that is quoted whole."""
 _LEAST_TURNS: Final = 2
 """How many answers make a talk; a single statement stands for itself."""
 _LEAST_NAMED: Final = 3
@@ -108,8 +110,26 @@ class Analysis:
         first_of: dict[str, Signal] = {}
         for signal in sorted(filter(_is_telling, self.of_item(item)), key=_rank):
             first_of.setdefault(signal.quote.text, signal)
-        chosen = islice(self.grounded(first_of), _MOST_QUOTES)
-        return sorted(chosen, key=lambda text: first_of[text].start)
+        found = ((self._with_its_place(text, one), one.start) for text, one in first_of.items())
+        chosen = islice(((text, start) for text, start in found if text), _MOST_QUOTES)
+        starts = dict(chosen)
+        return sorted(starts, key=starts.__getitem__)
+
+    def _with_its_place(self, text: str, signal: Signal) -> str:
+        """Return words that are found where a signal stands, empty where they are found nowhere.
+
+        A "No." that is said to several questions is quoted with the rest of its answer.
+        """
+        own = signal.quote.segments[0]
+        found = self.index.ground(text)
+        is_found = isinstance(found, Quote)
+        is_sure = signal.is_answer and signal.anchor.is_tied
+        if is_sure and not (isinstance(found, Quote) and own in found.segments):
+            answer = self.transcript.words(self.transcript.turns[own.turn]).strip(_EDGES)
+            wider = self.index.ground(answer) if len(answer) <= _LONGEST_ANSWER else found
+            if isinstance(wider, Quote) and wider.segments[0].turn == own.turn:
+                return answer
+        return text if is_found else ""
 
 
 def _is_telling(signal: Signal) -> bool:

@@ -19,7 +19,7 @@ _TENTHS: Final = [step / 10 for step in range(1, 11)]
 _NAMES: Final[Mapping[str, str]] = {
     SCORED: "scored",
     UnknownReason.NO_MENTION: UNKNOWN_REASONS[UnknownReason.NO_MENTION],
-    UnknownReason.UNCLEAR: "two readings stand, or an answer was not read",
+    UnknownReason.UNCLEAR: "two readings stand, or an answer gave no score",
     UnknownReason.SCORE_NA_WITH_EVIDENCE: "model abstained despite evidence",
     UnknownReason.NO_GROUNDED_EVIDENCE: "no quote accepted as evidence",
     UnknownReason.NOT_ABOUT_ITEM: "about something else",

@@ -28,6 +28,7 @@ from ai_psychiatrist.results.page.sentences import (
 from ai_psychiatrist.results.page.views import SheetView
 from ai_psychiatrist.results.page.words import mode_words, note_words, spoken_of, words
 from ai_psychiatrist.results.wording import (
+    counted_words,
     danger_headline,
     has_denials_alone,
     parts_words,
@@ -123,6 +124,7 @@ FILTERS = {
     "is_of_rules": is_of_rules,
     "why_missing": why_missing,
     "failure_words": failure_words,
+    "counted": counted_words,
     "parts_words": parts_words,
 }
 """For the templates of the live page, too."""

@@ -64,6 +64,7 @@ _NEAR: Final = 8
 """And on either side what doubts it or takes it back."""
 _AFTER: Final = 2
 """How many words after a phrase its denial may begin."""
+_FUTURE: Final = frozenset({"will", "wont"})
 _DOUBTING: Final = frozenset({"mixed", "doubt"})
 
 
@@ -75,7 +76,18 @@ def is_hypothetical(matched: MatchedText, hit: Hit) -> bool:
         cue.kind == "supposed"
         and cue.first < hit.first <= cue.last + _SUPPOSED_SCOPE
         and not any(one.first <= cue.first <= one.last for one in plain)
+        and not _is_of_other_clause(matched, cue, hit)
         for cue in cues
+    )
+
+
+def _is_of_other_clause(matched: MatchedText, cue: Hit, hit: Hit) -> bool:
+    """Return whether the speaker begins a statement after "will": "she won't settle, I'm lost"."""
+    if matched.texts[cue.first] not in _FUTURE:
+        return False
+    own = words("self_subjects")
+    return own.isdisjoint(matched.texts[: cue.first]) and not own.isdisjoint(
+        matched.texts[cue.last + 1 : hit.first + 1]
     )
 
 
@@ -264,5 +276,10 @@ def _is_past_tense(matched: MatchedText, hit: Hit) -> bool:
         if texts[at] in words("present"):
             return False
         if texts[at] in words("past"):
-            return not (at and texts[at - 1] in words("perfect"))
+            # "I couldn't tell you what they said" is a way of speaking, of now.
+            is_saying = any(
+                other.cue == "modality.not_supposed" and other.first <= at <= other.last
+                for other in matched.hits
+            )
+            return not (is_saying or (at and texts[at - 1] in words("perfect")))
     return False

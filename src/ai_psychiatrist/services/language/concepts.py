@@ -16,6 +16,8 @@ _ASKED: Final = "?"
 """Ends the subject of the phrases that only a question names a concept by."""
 _NAMED: Final = "!"
 """Ends the subject of the words that name a concept by themselves."""
+_LAPSED: Final = "~"
+"""Ends the subject of a habit of before, and of what says that it is no more."""
 
 
 class Status(StrEnum):
@@ -51,6 +53,16 @@ def named_at(matched: MatchedText, concept: str) -> list[int]:
     named = [hit for hit in matched.hits if hit.cue == f"{concept}{_NAMED}.named"]
     phrases = _look_alikes(matched, concept) if named else []
     return [hit.first for hit in named if not _is_within(hit, phrases)]
+
+
+def habits_of(matched: MatchedText) -> dict[str, Hit]:
+    """Return concept → the words that tell of a habit of before: "I used to paint"."""
+    return {hit.subject.removesuffix(_LAPSED): hit for hit in matched.hits if hit.kind == "habit"}
+
+
+def is_given_up(matched: MatchedText, concept: str, after: int = -1) -> bool:
+    """Return whether words after some word say that a habit is no more: "haven't touched it"."""
+    return any(hit.cue == f"{concept}{_LAPSED}.lapse" and hit.first > after for hit in matched.hits)
 
 
 def looks_alike(matched: MatchedText, hit: Hit, concept: str) -> bool:
@@ -105,6 +117,8 @@ def _tables() -> dict[str, list[str]]:
             tables[f"{concept}.{kind}"] = table.get(kind, [])
         for kind in _ASKING:
             tables[f"{concept}{_ASKED}.{kind}"] = table.get(kind, [])
+        for kind in ("habit", "lapse"):
+            tables[f"{concept}{_LAPSED}.{kind}"] = table.get(kind, [])
         tables[f"{concept}{_NAMED}.named"] = table["named"]
     instructions = word_table("assertion", "instructions")
     tables |= {f"instruction.{kind}": entries for kind, entries in instructions.items()}

@@ -12,11 +12,12 @@ from ai_psychiatrist.services.language.concepts import Status
 from ai_psychiatrist.services.language.frequency import (
     HowOften,
     asks_how_often,
+    days_asked_of,
     goes_on,
     how_often,
     how_often_alone,
 )
-from ai_psychiatrist.services.language.mentions import Mention, mentions_in
+from ai_psychiatrist.services.language.mentions import Mention, TopicAnchor, mentions_in
 from ai_psychiatrist.services.language.questions import (
     NOTHING,
     Asking,
@@ -35,7 +36,7 @@ class _Topic:
 
     concept: str
     is_told: bool
-    """Whether the participant's own words were read as telling of it, or it was only asked for."""
+    """Whether the participant's own words tell of it for sure: an answer, or by its name."""
     exchanges: int = 0
     """Through how many questions it has stayed open."""
 
@@ -50,10 +51,12 @@ class Conversation:
         """Those of them that were asked for by their names."""
         self._question = NOTHING
         self._topic: _Topic | None = None
+        self._span = ""
 
     def ask(self, words: str) -> None:
         """Hear what an interviewer says."""
-        self._question = question_in(words)
+        self._span = days_asked_of(words) or self._span
+        self._question = replace(question_in(words), span=self._span)
         self.asked |= self._question.asked.keys()
         self.named |= self._question.named
 
@@ -88,7 +91,7 @@ def _how_often(
     if any(one.concept == topic.concept and one.polarity is Polarity.DENIED for one in mentions):
         return None
     if asks_how_often(question.words):
-        return how_often(words, question.words)
+        return how_often(words, question.words, question.span)
     is_more = topic.is_told and not mentions and goes_on(question.words)
     return how_often_alone(words) if is_more else None
 
@@ -102,7 +105,7 @@ def _topic_after(
         for one in mentions
         if one.polarity is Polarity.AFFIRMED
         and one.timeframe is not Timeframe.PAST
-        and one.anchor.is_tied
+        and (one.anchor.is_tied or (one.is_stated and one.anchor is not TopicAnchor.ASIDE))
     ]
     # What is only inferred from a doing is no topic beside what is stated.
     told = {one.concept for one in affirmed if one.is_stated} or {one.concept for one in affirmed}
@@ -111,7 +114,8 @@ def _topic_after(
         if not told:
             return None
     if told:
-        return _Topic(concept=told.pop(), is_told=True) if len(told) == 1 else None
+        is_sure = any(one.anchor is not TopicAnchor.UNASKED for one in affirmed)
+        return _Topic(concept=told.pop(), is_told=is_sure) if len(told) == 1 else None
     if question.asked:
         return _asked_alone(question, mentions)
     if before is None or before.exchanges == _MOST_EXCHANGES:

@@ -141,6 +141,8 @@ _LEAST_DAYS: Final = (
 )
 """From how many days of a fortnight on (Kroenke et al. 2009)."""
 _NAMED_SPAN: Final = re.compile(r"\b(?:weeks|fortnight|week)\b")
+_FORTNIGHT: Final = "fortnight"
+_FRAME: Final = re.compile(r"\b(?:(?:two|2|couple(?: of)?) weeks|fortnight|(?:fourteen|14) days)\b")
 _COUNTS: Final = re.compile(
     rf"(?:\w+ ){{0,3}}?\b(?P<least>{_NUMBER})(?: (?:(?:or|to|maybe) )?(?P<most>{_NUMBER}))?"
 )
@@ -149,6 +151,15 @@ _COUNTS_OF_SOME: Final = re.compile(
     r"(?: (?:every|each|last|past|couple|this|of|two))*"
     rf" (?P<span>week|weeks|fortnight|{'|'.join(NUMBERS[2:])}|7|10|14)\b"
 )
+
+
+def days_asked_of(asked: str) -> str:
+    """Return the span of which an interviewer asks, empty where none is named: "these two weeks".
+
+    It holds for the questions after it, too.
+    """
+    found = _FRAME.search(asked.casefold())
+    return "" if found is None else _FORTNIGHT
 
 
 def counted_days(said: str, asked: str = "") -> Frequency | None:
@@ -180,6 +191,8 @@ _LONGEST_BACKWARD: Final = 80
 """and of one that opens with "it" or its like."""
 _BACKWARD_BY: Final = 2
 """By which word it does."""
+_AFTER_ASIDE: Final = ((), ("so",), ("it",))
+"""What may follow "I think" that only says how surely."""
 _TOLD: Final = frozenset({Status.AFFIRMED, Status.DENIED})
 _OFTEN: Final = {
     often.value: often
@@ -234,14 +247,32 @@ def goes_on(asked: str) -> bool:
     return any(hit.cue == "how_often.more" for hit in match_concepts(_last_clause(asked)).hits)
 
 
-def how_often(said: str, asked: str) -> HowOften | None:
-    """Return how often something is there by the answer to a question for just that."""
+def how_often(said: str, asked: str, span: str = "") -> HowOften | None:
+    """Return how often something is there by the answer to a question for just that.
+
+    `span`: of which days an earlier question asked, where this one does not say.
+    """
     answer = clauses_of(said)[:_ANSWER_CLAUSES]
+    counted_of = asked if _NAMED_SPAN.search(asked.casefold()) else span
     for clause in answer:
-        frequency = _stated(said[clause.start : clause.end], asked)
+        frequency = _stated(said[clause.start : clause.end], counted_of)
         if frequency is not None:
             return HowOften(frequency=frequency, start=clause.start, end=clause.end)
-    return _agreed_with(said[: next((one.end for one in answer), 0)], asked)
+    first = said[: next((one.end for one in answer), 0)]
+    return _chosen(first, asked) or _agreed_with(first, asked)
+
+
+def _chosen(answer: str, asked: str) -> HowOften | None:
+    """Return the one of several frequencies offered that an answer opens like: "Most, really"."""
+    last, opening = _last_clause(asked), every_word(answer).texts[:1]
+    offered = {
+        _OFTEN[one.cue]
+        for one in occurrences_in(last)
+        if one.cue in _OFTEN and every_word(last[one.start :]).texts[:1] == opening
+    }
+    if len(offered) != 1:
+        return None
+    return HowOften(frequency=offered.pop(), start=0, end=len(answer))
 
 
 def _agreed_with(answer: str, asked: str) -> HowOften | None:
@@ -259,25 +290,50 @@ def _agreed_with(answer: str, asked: str) -> HowOften | None:
 
 
 def how_often_alone(said: str) -> HowOften | None:
-    """Return the frequency that an answer starts with although the question did not ask for it."""
-    end = next((one.end for one in clauses_of(said)), 0)
-    if not says_only_how_often(said[:end]):
-        return None
-    frequency = _stated(said[:end])
-    return None if frequency is None else HowOften(frequency=frequency, start=0, end=end)
+    """Return the frequency that an answer states alone although the question did not ask for it."""
+    for clause in clauses_of(said)[:_ANSWER_CLAUSES]:
+        text = said[clause.start : clause.end]
+        frequency = _stated(text) if says_only_how_often(text) else None
+        if frequency is not None:
+            return HowOften(frequency=frequency, start=clause.start, end=clause.end)
+    return None
 
 
-def says_only_how_often(text: str) -> bool:
-    """Return whether a clause states only the frequency of what was mentioned before it."""
+def says_only_how_often(text: str, span: str = "") -> bool:
+    """Return whether a clause states only the frequency of what was mentioned before it.
+
+    `span`: of which days a question asked.
+    """
     length = len(text.strip())
-    if length > _LONGEST_BACKWARD or not (occurrences_in(text) or counted_days(text)):
+    if length > _LONGEST_BACKWARD or not (occurrences_in(text) or counted_days(text, span)):
         return False
     read = read_clause(text)
     is_backward = not words("backward").isdisjoint(read.matched.texts[:_BACKWARD_BY])
     if length > _LONGEST_ADDITION and not is_backward:
         return False
     tells = any(found.status in _TOLD for found in read.findings)
-    return not tells and words("speaker").isdisjoint(read.matched.texts)
+    return not tells and not _tells_of_speaker(read.matched.texts)
+
+
+def _tells_of_speaker(texts: tuple[str, ...]) -> bool:
+    """Return whether the speaker does something: not in "I suppose", "since I moved"."""
+    at = next((at for at, word in enumerate(texts) if word in words("speaker")), None)
+    if at is None:
+        return False
+    is_aside = texts[at + 1 : at + 2] and texts[at + 1] in words("asides")
+    is_short = texts[at + 2 : at + 3] in _AFTER_ASIDE
+    is_dated = not words("dating").isdisjoint(texts[:at])
+    return not ((is_aside and is_short) or is_dated)
+
+
+def is_that_often(text: str) -> bool:
+    """Return whether a clause states only on how many days something is, and on some at least."""
+    return bool(_often_in(text)) and says_only_how_often(text)
+
+
+def says_that_often(text: str) -> bool:
+    """Return whether a clause states that something is there on some days at least."""
+    return bool(_often_in(text))
 
 
 def _stated(text: str, asked: str = "") -> Frequency | None:

@@ -16,16 +16,24 @@ from ai_psychiatrist.services.language.assertion import (
     read_clause,
 )
 from ai_psychiatrist.services.language.clauses import Clause, clauses_of
-from ai_psychiatrist.services.language.concepts import Status, named_at
+from ai_psychiatrist.services.language.concepts import (
+    Status,
+    habits_of,
+    is_given_up,
+    named_at,
+)
 from ai_psychiatrist.services.language.experiencer import is_of_others
 from ai_psychiatrist.services.language.frequency import (
     counted_days,
+    is_that_often,
     occurrences_in,
     says_only_how_often,
+    says_that_often,
 )
 from ai_psychiatrist.services.language.questions import (
     NOTHING,
     AnswerOpening,
+    Asking,
     ConceptQuestion,
     answer_opening,
     answered,
@@ -36,6 +44,10 @@ from ai_psychiatrist.services.language.vocabulary import phrases, words
 
 POLARITIES: Final = {Status.AFFIRMED: Polarity.AFFIRMED, Status.DENIED: Polarity.DENIED}
 """What is said of a concept, for the two that say whether it is there."""
+_OPPOSITE: Final = {Status.DENIED: "quality.bad", Status.AFFIRMED: "quality.good"}
+_STATE_WORDS: Final = 6
+"""How many words may name a state alone: "low now and again"."""
+_NO_STATE: Final = frozenset({"cue.negator", "cue.inability", "quality.good", "answer.no"})
 _SENTENCE_ENDS: Final = frozenset(".?!;…")
 _SPEECH_MARKS: Final = frozenset(",:")
 _SPEECH_WORDS: Final = 3
@@ -65,6 +77,8 @@ class TurnClauses:
     readings: tuple[ClauseReading, ...]
     quoted: tuple[Clause, ...] = ()
     """Stretches between quotation marks that are not said to be the speaker's own words."""
+    span: str = ""
+    """Of which days its question asks."""
 
     def continues_past(self, at: int) -> bool:
         """Return whether a clause without a verb continues one in the past tense.
@@ -84,9 +98,9 @@ class TurnClauses:
         """Return the words of a clause."""
         return self.turn[self.clauses[at].start : self.clauses[at].end]
 
-    def end(self, at: int) -> int:
+    def end(self, at: int, status: Status) -> int:
         """Return where a clause ends, with the next one if that only says how often it is."""
-        return self.clauses[at + 1 if self._is_added_to(at) else at].end
+        return self.clauses[at + self._added(at, status)].end
 
     def frequency(self, at: int, status: Status, place: int) -> Frequency:
         """Return how often the symptom is there, by the words nearest to a place that say so."""
@@ -100,23 +114,70 @@ class TurnClauses:
         ]
         if own:
             return min(own, key=lambda one: abs(one.start - place)).frequency(polarity)
-        if not self._is_added_to(at):
+        added_count = self._added(at, status)
+        if not added_count:
             return Frequency.UNSTATED
-        added = self.text(at + 1)
+        added = self.text(at + added_count)
         told = occurrences_in(added)
-        return told[0].frequency(polarity) if told else counted_days(added) or Frequency.UNSTATED
+        if told:
+            return told[0].frequency(polarity)
+        return counted_days(added, self.span) or Frequency.UNSTATED
 
-    def _is_added_to(self, at: int) -> bool:
-        """Whether the next clause says nothing but how often this is."""
-        return at + 1 < len(self.clauses) and says_only_how_often(self.text(at + 1))
+    def _added(self, at: int, status: Status) -> int:
+        """Return how many of the next clauses say nothing but how often this is.
+
+        Of two, the second corrects the first: "not always, but most days".
+        """
+        if not self._is_added(at + 1, status):
+            return 0
+        is_corrected = self._is_added(at + 2, status)
+        return 2 if is_corrected and self.readings[at + 2].matched.texts[:1] == ("but",) else 1
+
+    def _is_added(self, at: int, status: Status) -> bool:
+        if at >= len(self.clauses) or not says_only_how_often(self.text(at), self.span):
+            return False
+        # "Not too bad. A bit low now and again" says how often it is otherwise.
+        opposite = _OPPOSITE.get(status)
+        return all(hit.cue != opposite for hit in self.readings[at].matched.hits)
+
+    def correction(self, at: int, concept: str) -> int | None:
+        """Return the clause that says what is there in place of what a short one denies.
+
+        "Not sad. Empty. Several days." Only a stated frequency shows that it is there.
+        """
+        if len(self.readings[at].matched.texts) > _BARE_WORDS:
+            return None
+        after = at + 1
+        if self._is_state(after, concept) and says_that_often(self.text(after)):
+            is_told = any(
+                hit.cue == "quality.bad" for hit in self.readings[after].matched.hits
+            ) or any(found.concept == concept for found in self.readings[after].findings)
+            return after if is_told else None
+        is_named = self._is_state(after, concept) and after + 1 < len(self.clauses)
+        return after if is_named and is_that_often(self.text(after + 1)) else None
+
+    def _is_state(self, at: int, concept: str) -> bool:
+        """Whether a clause is a few words that affirm something, and nothing of another concept."""
+        if at >= len(self.clauses):
+            return False
+        one = self.readings[at]
+        is_fragment = len(one.matched.texts) <= _STATE_WORDS and _has_no_tense(one.matched.texts)
+        is_other = any(
+            found.concept != concept or found.status is not Status.AFFIRMED
+            for found in one.findings
+        )
+        kinds = {hit.cue for hit in one.matched.hits}
+        return is_fragment and not is_other and kinds.isdisjoint(_NO_STATE)
 
 
-def turn_clauses(turn: str) -> TurnClauses:
-    """Read the clauses of a turn."""
+def turn_clauses(turn: str, span: str = "") -> TurnClauses:
+    """Read the clauses of a turn. `span`: of which days its question asks."""
     clauses = tuple(one for one in clauses_of(turn) if turn[one.start : one.end].strip())
     texts = [turn[one.start : one.end] for one in clauses]
     readings = tuple(_readings(texts))
-    return TurnClauses(turn=turn, clauses=clauses, readings=readings, quoted=_quotations(turn))
+    return TurnClauses(
+        turn=turn, clauses=clauses, readings=readings, quoted=_quotations(turn), span=span
+    )
 
 
 def _quotations(turn: str) -> tuple[Clause, ...]:
@@ -212,9 +273,9 @@ class Mention:
 
 def mentions_in(turn: str, question: ConceptQuestion = NOTHING) -> tuple[Mention, ...]:
     """Read a turn."""
-    said = turn_clauses(turn)
+    said = turn_clauses(turn, question.span)
     times = timeline_of(turn)
-    stated = tuple(_stated(said, times, question))
+    stated = (*_stated(said, times, question), *_lapses(said, question))
     return (*stated, *_answers(said, times, question, stated))
 
 
@@ -227,6 +288,12 @@ def _stated(said: TurnClauses, times: Timeline, question: ConceptQuestion) -> It
             if _is_of_what_was_asked(one, found, question):
                 continue
             start = said.clauses[at].start
+            is_denied = found.status is Status.DENIED and found.concept in question.asked
+            corrected = said.correction(at, found.concept) if is_denied else None
+            if corrected is not None:
+                anchor = _anchor(found.concept, named, question)
+                yield _corrected(said, times, at, corrected, anchor, found.concept)
+                continue
             frequency = said.frequency(at, found.status, found.start)
             time = _time(times, start + found.start, start + found.end)
             # "I couldn't sleep four nights" counts days of these weeks.
@@ -242,20 +309,46 @@ def _stated(said: TurnClauses, times: Timeline, question: ConceptQuestion) -> It
                 status=Status.UNCLEAR if is_quoted else found.status,
                 is_stated=found.is_stated,
                 start=start,
-                end=said.end(at),
+                end=said.end(at, found.status),
                 frequency=frequency,
                 timeframe=time,
-                anchor=_anchor(found, named, question),
+                anchor=_anchor(found.concept, named, question),
                 is_past_by_tense=is_by_tense,
             )
 
 
-def _anchor(found: Finding, named: Collection[str], question: ConceptQuestion) -> TopicAnchor:
-    if found.concept in question.named:
+def _lapses(said: TurnClauses, question: ConceptQuestion) -> Iterator[Mention]:
+    """Yield what a habit that is no more tells of: "I used to paint, I haven't in months"."""
+    for at, one in enumerate(said.readings):
+        for concept, habit in habits_of(one.matched).items():
+            after = at
+            if not is_given_up(one.matched, concept, habit.last):
+                after += 1
+                if after == len(said.readings):
+                    continue
+                if not is_given_up(said.readings[after].matched, concept):
+                    continue
+            persons = {said.readings[of].experiencer for of in (at, after)}
+            if Status.OTHER in persons or Status.AFFIRMED not in persons:
+                continue
+            yield Mention(
+                concept=concept,
+                status=Status.AFFIRMED,
+                is_stated=True,
+                start=said.clauses[at].start,
+                end=said.end(after, Status.AFFIRMED),
+                frequency=said.frequency(after, Status.AFFIRMED, 0),
+                timeframe=Timeframe.UNSTATED,
+                anchor=_anchor(concept, (), question),
+            )
+
+
+def _anchor(concept: str, named: Collection[str], question: ConceptQuestion) -> TopicAnchor:
+    if concept in question.named:
         return TopicAnchor.ASKED
-    if found.concept in named:
+    if concept in named:
         return TopicAnchor.NAMED
-    if found.concept in question.asked:
+    if concept in question.asked:
         return TopicAnchor.HINTED
     return TopicAnchor.ASIDE if question.asked else TopicAnchor.UNASKED
 
@@ -286,9 +379,16 @@ def _answers(
         if concept in settled:
             continue
         status = answered(asking, reply, is_marked=question.is_marked)
+        if status is None and asking is Asking.SYMPTOM and is_that_often(said.text(at)):
+            status = Status.AFFIRMED
         # "Yes" to several at once does not say which of them.
         is_of_several = question.is_list or len(question.asked) > 1
         if status is None or (status is Status.AFFIRMED and is_of_several):
+            continue
+        anchor = TopicAnchor.ASKED if concept in question.named else TopicAnchor.HINTED
+        corrected = said.correction(at, concept) if status is Status.DENIED else None
+        if corrected is not None:
+            yield _corrected(said, times, at, corrected, anchor, concept)
             continue
         start = said.clauses[0].start
         yield Mention(
@@ -296,12 +396,30 @@ def _answers(
             status=status,
             is_stated=reply.is_short,
             start=start,
-            end=said.end(at),
+            end=said.end(at, status),
             frequency=said.frequency(at, status, 0),
             timeframe=times.timeframe_of(start, said.clauses[at].end),
-            anchor=TopicAnchor.ASKED if concept in question.named else TopicAnchor.HINTED,
+            anchor=anchor,
             is_answer=True,
         )
+
+
+def _corrected(
+    said: TurnClauses, times: Timeline, at: int, told: int, anchor: TopicAnchor, concept: str
+) -> Mention:
+    """Return what stands in place of a denial."""
+    start, end = said.clauses[at].start, said.end(told, Status.AFFIRMED)
+    return Mention(
+        concept=concept,
+        status=Status.AFFIRMED,
+        is_stated=True,
+        start=start,
+        end=end,
+        frequency=said.frequency(told, Status.AFFIRMED, 0),
+        timeframe=times.timeframe_of(start, end),
+        anchor=anchor,
+        is_answer=True,
+    )
 
 
 def _reply(said: TurnClauses) -> tuple[int, AnswerOpening]:
@@ -316,7 +434,7 @@ def _reply(said: TurnClauses) -> tuple[int, AnswerOpening]:
 
 def _is_of_what_was_asked(one: ClauseReading, found: Finding, question: ConceptQuestion) -> bool:
     """Whether bare words of another concept answer the question: "your energy?" "Low"."""
-    if not question.asked or found.concept in question.asked:
+    if not (question.asked or question.is_of_thing) or found.concept in question.asked:
         return False
     length = len(one.matched.texts)
     return length <= _BARE_WORDS and one.spanned(found) in {1, length}

@@ -27,6 +27,8 @@ def is_symptom_there(matched: MatchedText, hit: Hit, *, is_bad: bool | None) -> 
     value = {"symptom": True, "well": False}.get(hit.kind, is_bad)
     if value and _begins_with_none(matched, hit):
         value = False
+    if value is None and hit.kind == "function" and _begins_in_way(matched, hit):
+        value = True
     is_agreed = False
     for trigger in _governing(matched, hit):
         if trigger.kind != "negator":
@@ -78,6 +80,16 @@ def _begins_with_none(matched: MatchedText, hit: Hit) -> bool:
         cue.subject == "cue"
         and cue.first < hit.first <= cue.last
         and matched.texts[cue.first] in words("no")
+        for cue in matched.hits
+    )
+
+
+def _begins_in_way(matched: MatchedText, hit: Hit) -> bool:
+    """Return whether what is in the way reaches into a doing: "can't face" and "face a meal"."""
+    return any(
+        cue.cue == "cue.obstacle"
+        and cue.first < hit.first <= cue.last
+        and not DENYING.isdisjoint(matched.texts[cue.first : hit.first])
         for cue in matched.hits
     )
 

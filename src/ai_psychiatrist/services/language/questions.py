@@ -19,8 +19,8 @@ from ai_psychiatrist.services.language.concepts import (
 from ai_psychiatrist.services.language.experiencer import is_of_others
 from ai_psychiatrist.services.language.memory import remembered
 from ai_psychiatrist.services.language.phrases import Hit, MatchedText
-from ai_psychiatrist.services.language.spoken import DENYING, spoken
-from ai_psychiatrist.services.language.vocabulary import concept_tables, words
+from ai_psychiatrist.services.language.spoken import DENYING, every_word, spoken
+from ai_psychiatrist.services.language.vocabulary import concept_tables, word_list, words
 
 _TAIL_CHARACTERS: Final = 600
 _QUESTION_CLAUSES: Final = 4
@@ -50,6 +50,10 @@ class ConceptQuestion:
     """Those of them that it names by their own words, so that it asks for exactly that."""
     words: str = ""
     """The end of what was said."""
+    span: str = ""
+    """Of which days it or a question before it asks, empty where that is not said."""
+    is_of_thing: bool = False
+    """Whether it asks how something is that is no concept: "how was the drive?"."""
     is_list: bool = False
     """Whether it asks for other things too, so that a yes may mean any of them."""
     is_marked: bool = False
@@ -59,6 +63,9 @@ class ConceptQuestion:
 NOTHING: Final = ConceptQuestion()
 _SENTENCE_ENDS: Final = frozenset(".?!")
 _LONGEST_UNMARKED: Final = 16
+_HOW: Final = (("how",), ("what",))
+_IS: Final = (("is",), ("was",), ("are",), ("were",))
+_THE: Final = (("the",), ("that",), ("this",))
 _OPENINGS: Final = frozenset({"ask.opening", "suppose.opening"})
 _LONGEST_HEADING: Final = 4
 _LONGEST_LEAD: Final = 3
@@ -72,6 +79,8 @@ _QUALITY_BY: Final = 5
 """By which word of an answer it says how it is."""
 _DECISIVE: Final = frozenset({"asks_symptom", "asks_well", "symptom", "well"})
 _TURNING: Final = frozenset({"cue.negator", "cue.inability", "cue.obstacle", "cue.loss"})
+_NOT_ABLE: Final = frozenset({"cue.negator", "cue.inability", "cue.obstacle"})
+_SPEAKER: Final = (("i",),)
 _ANSWERED: Final[Mapping[tuple[Asking, bool], Status]] = {
     (Asking.SYMPTOM, True): Status.AFFIRMED,
     (Asking.SYMPTOM, False): Status.DENIED,
@@ -90,9 +99,15 @@ def question_in(said: str) -> ConceptQuestion:
 
 @remembered(128)
 def _question_in(tail: str) -> ConceptQuestion:
+    is_to_person = False
     for text, is_marked in _last_clauses(tail):
         matched = match_concepts(text if is_marked else _end_of(text))
-        if (is_marked or _asks_without_mark(matched)) and (asked := dict(_asked(matched))):
+        # "Some feel that they have failed. Do you?" asks for that.
+        is_own = not words("generic").isdisjoint(matched.texts)
+        is_to_person = is_own or is_to_person
+        if (is_marked or _asks_without_mark(matched)) and (
+            asked := dict(_asked(matched, is_to_person=is_to_person))
+        ):
             named = frozenset(one for one in asked if _asks_for_exactly(matched, one))
             return ConceptQuestion(
                 asked=asked,
@@ -101,7 +116,16 @@ def _question_in(tail: str) -> ConceptQuestion:
                 is_list=_is_list(text),
                 is_marked=is_marked or _is_inverted(matched),
             )
-    return ConceptQuestion(words=tail)
+        is_to_person = is_own and len(matched.texts) <= _LONGEST_LEAD
+    return ConceptQuestion(words=tail, is_of_thing=_asks_of_thing(tail))
+
+
+def _asks_of_thing(tail: str) -> bool:
+    text = next((text for text, is_marked in _last_clauses(tail) if is_marked), "")
+    texts = every_word(text).texts
+    at = next((at for at, word in enumerate(texts) if word not in words("leading")), 0)
+    is_how = texts[at : at + 1] in _HOW and texts[at + 1 : at + 2] in _IS
+    return is_how and texts[at + 2 : at + 3] in _THE and words("generic").isdisjoint(texts)
 
 
 def _is_inverted(matched: MatchedText) -> bool:
@@ -190,8 +214,8 @@ def _is_led_by(before: tuple[str, ...], kind: str) -> bool:
     return len(before) <= _LONGEST_LEAD and words(kind).issuperset(before)
 
 
-def _asked(matched: MatchedText) -> Iterator[tuple[str, Asking]]:
-    if is_of_others(matched.texts) and words("generic").isdisjoint(matched.texts):
+def _asked(matched: MatchedText, *, is_to_person: bool) -> Iterator[tuple[str, Asking]]:
+    if is_of_others(matched.texts) and not is_to_person:
         return
     is_tag = any(hit.cue == "tag.opening" and hit.first < _TAG_BEFORE for hit in matched.hits)
     for concept in concept_tables():
@@ -202,6 +226,7 @@ def _asked(matched: MatchedText) -> Iterator[tuple[str, Asking]]:
             and hit.cue not in {f"{concept}.function", f"{concept}.well"}
             and not is_part_of_another(hit, matched.hits)
             and not looks_alike(matched, hit, concept)
+            and not _is_what_mind_is_on(matched, hit)
         ]
         kinds = {hit.kind for hit in named}
         # "You aren't sleeping" denies no symptom, and a "no" to it may agree or not.
@@ -209,6 +234,16 @@ def _asked(matched: MatchedText) -> Iterator[tuple[str, Asking]]:
             continue
         kinds = _decided(concept, kinds, named)
         yield concept, _denied(kinds) if is_tag else _put(matched, kinds, named)
+
+
+def _is_what_mind_is_on(matched: MatchedText, hit: Hit) -> bool:
+    """Return whether another concept is asked for with this as its object: "focus on reading"."""
+    return hit.kind == "asks_open" and any(
+        other.kind == "asks_symptom"
+        and concept_of(other) != concept_of(hit)
+        and matched.texts[other.last + 1 : hit.first] == ("on",)
+        for other in matched.hits
+    )
 
 
 def _holds_denial(matched: MatchedText, hit: Hit) -> bool:
@@ -299,12 +334,21 @@ def _plain_answer(matched: MatchedText, opening: list[Hit]) -> bool | None:
         hit.cue == "cue.pass" and one.first < one.last and hit.first <= one.last < hit.last
         for hit in matched.hits
         for one in first
-    ):
+    ) or any(_only_dates(matched, one) for one in first):
         return None
     kinds = {hit.cue for hit in first}
     if "answer.no" in kinds:
         return False
     return True if "answer.yes" in kinds else None
+
+
+def _only_dates(matched: MatchedText, hit: Hit) -> bool:
+    """Return whether words only say on which days the speaker cannot: "some days I can't eat"."""
+    after = hit.last + 1
+    is_often = matched.texts[hit.first] in word_list("clauses", "how_often")
+    if not is_often or matched.texts[after : after + 1] not in _SPEAKER:
+        return False
+    return any(cue.cue in _NOT_ABLE and cue.first == after + 1 for cue in matched.hits)
 
 
 def _is_early_quality(matched: MatchedText, hit: Hit) -> bool:
