@@ -23,7 +23,7 @@ from ai_psychiatrist.api.dependencies import (
     services_of,
 )
 from ai_psychiatrist.api.interview_requests import assessment_input
-from ai_psychiatrist.api.interviews import make_link
+from ai_psychiatrist.api.interviews import Interviewing, interviews_of, make_link
 from ai_psychiatrist.api.json_body import BoundedRequest
 from ai_psychiatrist.api.page_held_interview import danger_in_interview
 from ai_psychiatrist.api.pages import (
@@ -152,7 +152,7 @@ async def item_protocols(request: Request) -> tuple[str, ...]:
     """Return the ids of the protocols that ask about items; `phq8` comes first."""
     if not services_of(request).settings.interview.protocols:
         return (_PROTOCOL,)
-    protocols = (await _service(request)).protocols
+    protocols = (await interviews_of(request, principal_of(request))).protocols
     return tuple(one.id for one in protocols if one.kind is ProtocolKind.ITEMS)
 
 
@@ -193,7 +193,10 @@ async def progress(assessment_id: RecordId, request: Request) -> Response:
 
 @stepping.post("")
 async def ask_person(
-    assessment_id: RecordId, request: BoundedRequest, records: RecordsOf
+    assessment_id: RecordId,
+    request: BoundedRequest,
+    records: RecordsOf,
+    service: Interviewing,
 ) -> Response:
     """Begin the interview where there is none under way, and make a link to it.
 
@@ -203,7 +206,6 @@ async def ask_person(
     if isinstance(seen, Response):
         return seen
     here = _path(assessment_id)
-    service = await _service(request)
     interview = await _kept(seen.interview_id, service)
     if interview is None or interview.state.is_over:
         asked_by = form.get("asked_by", "").strip()
@@ -302,10 +304,6 @@ async def _begun(
         return None
     start = assessment_input(result.quantitative.items)
     return await service.create(protocol, inputs, start, about=record.summary.id, asks_all=asks_all)
-
-
-async def _service(request: Request) -> InterviewService:
-    return await services_of(request).tenant_interviews.service(principal_of(request).tenant)
 
 
 async def _kept(interview_id: str | None, service: InterviewService) -> InterviewSnapshot | None:

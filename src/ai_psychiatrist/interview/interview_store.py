@@ -18,7 +18,6 @@ from ai_psychiatrist.interview.item_outcomes import (
     counts,
     is_about_items,
     item_outcomes,
-    total_with,
 )
 from ai_psychiatrist.interview.record import Interview
 from ai_psychiatrist.interview.serialization import (
@@ -249,7 +248,7 @@ def latest_done(read: Iterable[ReadInterview]) -> ReadInterview | None:
 
 def _columns(interview: Interview) -> dict[str, Value]:
     """Return what of an interview can be asked for without its key: nothing that anybody said."""
-    danger, total = interview.danger, total_with(interview)
+    danger = interview.danger
     return {
         "version": interview.version,
         "protocol": interview.protocol.id,
@@ -261,8 +260,6 @@ def _columns(interview: Interview) -> dict[str, Value]:
         "end_reason": None if interview.end_reason is None else interview.end_reason.value,
         "danger": None if danger is None else danger.level.rank,
         "to_read": len(places_to_read(interview)),
-        "total_min": None if total is None else total.total_score_min,
-        "total_max": None if total is None else total.total_score_max,
     }
 
 

@@ -14,7 +14,7 @@ from ai_psychiatrist.domain.interview_items import (
     SaidOfItem,
     UnansweredReason,
 )
-from ai_psychiatrist.domain.phq8 import Item, ScoreTotals, UnknownReason, total_of
+from ai_psychiatrist.domain.phq8 import Item, UnknownReason
 from ai_psychiatrist.interview.record import Interview
 from ai_psychiatrist.store.interviews import id_hash
 
@@ -52,13 +52,6 @@ def answered_in(interviews: Sequence[Interview]) -> tuple[Item, ...]:
         if one.source is ItemSource.ANSWER
     }
     return tuple(item for item in Item if item in found)
-
-
-def total_with(interview: Interview) -> ScoreTotals | None:
-    """Return the total of the items as they stand now, `None` in an interview about goals."""
-    if not is_about_items(interview):
-        return None
-    return total_of(one.score for one in item_outcomes(interview))
 
 
 def _before(own: ItemOutcome, earlier: Sequence[Interview]) -> ItemOutcome:
