@@ -155,7 +155,10 @@ def test_unread_danger_is_sorted_by_its_level(client: httpx.Client) -> None:
         report = client.get(f"/v1/interviews/{held['interview_id']}/report").json()
         assert (held["state"], report["danger"]["level"]) == ("safety_hold", level)
     table = client.get("/").text.partition('id="held-name"')[2].partition("</table>")[0]
-    assert re.findall(r'<td[^>]*><span class="level level-(high|moderate)">', table) == ["high", "moderate"]
+    assert re.findall(r'<td[^>]*><span class="level level-(high|moderate)">', table) == [
+        "high",
+        "moderate",
+    ]
 
 
 def test_a_row_tells_danger_in_an_interview_from_what_the_transcript_denies(

@@ -125,6 +125,12 @@ def _transcript(result: Assessment) -> Iterator[str | Text]:
     yield Text(f"Read as {form}. {', '.join(notes)}".strip(), style="dim")
     if in_parts := parts_words(read):
         yield Text(in_parts)
+    if any(note.code == "possible_dialogue" for note in read.notes):
+        yield Text(
+            "It looks like questions and answers: an interviewer's words may count as the "
+            "participant's. Begin each line with who speaks.",
+            style="bold",
+        )
     if any(note.code == "words_set_aside" for note in read.notes):
         yield Text("Stretches of the participant's turns were set aside: label who says them.")
 

@@ -81,6 +81,10 @@ class IssueCode(StrEnum):
     SPEAKER_OTHER = "speaker_other", "kept as words that are not the participant's"
     SPEAKER_UNKNOWN = "speaker_unknown", "kept as words that are not the participant's"
     SPEAKERS_ASSUMED = "speakers_assumed", "no labels: all words are the participant's"
+    POSSIBLE_DIALOGUE = (
+        "possible_dialogue",
+        "questions and answers without labels: label who speaks",
+    )
     WORDS_WITHOUT_TIMES = "words_without_times", "line that belongs to no cue left out"
     ENCODING_ASSUMED = "encoding_assumed", "read in the likeliest encoding: look at a few words"
     REPEATED_WORDS = "repeated_words", "kept as written: a cue repeats the one before"

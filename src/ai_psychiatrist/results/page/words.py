@@ -399,6 +399,10 @@ _WORDS: Final[Mapping[type[Enum], Mapping[Enum, str]]] = {
         ReadingNote.SPEAKER_SPELLING: "speakers spelt in several ways",
         ReadingNote.SPEAKER_UNKNOWN: "speakers that are not known",
         ReadingNote.SPEAKERS_ASSUMED: "no speaker labels: all words count as the participant's",
+        ReadingNote.POSSIBLE_DIALOGUE: (
+            "looks like questions and answers: an interviewer's words may count as the "
+            "participant's; label who speaks"
+        ),
         ReadingNote.ENCODING_ASSUMED: "the encoding was assumed",
         ReadingNote.SCRUBBED: "words were removed before",
         ReadingNote.UNRECOGNISED_WORDS: "words that were not recognised",

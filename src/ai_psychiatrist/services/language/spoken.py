@@ -17,6 +17,11 @@ _MARK: Final = re.compile(r"</?[A-Z_]{2,30}/?>")
 """A transcriber's mark, which nobody spoke: `<INAUDIBLE_SPEECH/>`."""
 _INVISIBLE: Final = re.compile("[\u200b-\u200d\u2060\ufeff\u00ad]")
 # Without its apostrophe "I'll" would read as "ill" and "we're" as "were".
+_DROPPED_G: Final = frozenset(word_list("spoken", "dropped_g"))
+_DRAWN_OUT: Final = re.compile(r"([aeiouydnt])\1{2,}")
+"""A letter that stands for a long sound: "dieee", "deaddd", "sooo"."""
+_ARTICLE: Final = re.compile(r"^t'(?=\w{3})")
+"""Of northern English: "t'barn"."""
 _KEEPS_APOSTROPHE: Final = ("'ll", "'re", "'d")
 
 
@@ -105,10 +110,15 @@ def words_in(text: str) -> _Found:
 @lru_cache(maxsize=4096)
 def _normalised(word: str) -> str:
     folded = word.casefold()
-    if folded.isascii() and folded.isalnum():
-        return folded
-    folded = folded.replace("’", "'").replace("ʼ", "'")
-    return folded if folded.endswith(_KEEPS_APOSTROPHE) else folded.replace("'", "")
+    if not (folded.isascii() and folded.isalnum()):
+        folded = folded.replace("’", "'").replace("ʼ", "'")
+        folded = _ARTICLE.sub("", folded)
+        if folded.endswith(_KEEPS_APOSTROPHE):
+            return folded
+        folded = folded.replace("'", "")
+    if folded.endswith("in") and folded[:-2] in _DROPPED_G:
+        return f"{folded}g"
+    return _DRAWN_OUT.sub(r"\1", folded)
 
 
 def _rewritten(words: _Found) -> _Found:

@@ -18,6 +18,7 @@ from ai_psychiatrist.services.risk.statement import (
     Statement,
     danger_words,
     is_of_speaker,
+    match_replies,
 )
 
 _AFTER: Final = 4
@@ -70,12 +71,19 @@ def polarity_of_danger(
         is_over = statement.has("over", "closed", after=danger)
         return RiskPolarity.PAST if is_over else RiskPolarity.DENIED
     # "I cut myself, same as last year" is no thing of the past.
-    is_compared = any(one is not None and one.has("compared") for one in (before, statement, after))
+    is_compared = any(map(_compares, (before, statement, after)))
     if not is_compared and _is_historical(danger, statement, after, is_past=is_past):
         return RiskPolarity.PAST
     if _is_hypothetical(danger, statement, before):
         return RiskPolarity.HYPOTHETICAL
     return RiskPolarity.AFFIRMED
+
+
+def _compares(statement: Statement | None) -> bool:
+    """Whether a clause only likens what is now to what was."""
+    return statement is not None and (
+        statement.has("compared") or any(match_replies(statement.text).among("likened"))
+    )
 
 
 def _answered(statement: Statement, after: Statement | None) -> RiskPolarity | None:

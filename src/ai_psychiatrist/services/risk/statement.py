@@ -39,6 +39,7 @@ _LEVELS: Final = {
     _SHOWN: RiskLevel.HIGH,
     "implied": RiskLevel.MODERATE,
     "implied_high": RiskLevel.HIGH,
+    "joined": RiskLevel.MODERATE,
     "joined_high": RiskLevel.HIGH,
     _OTHERS: RiskLevel.LOW,
 }

@@ -82,6 +82,13 @@ _ANY_INSIDE: Final = re.compile(r"(?<![\w-])([^\W\d_]\w{1,30})[:：](?=\s)")
 _ENDS_SENTENCE: Final = re.compile(r"[.!?…。？！]\W{0,4}\Z")
 _INITIALS: Final = re.compile(r"[^\W\d_]{1,3}\d{0,3}")
 _NO_INITIALS: Final = frozenset({"I", "A", "OK", "O"})
+_SENTENCES: Final = re.compile(r"[^.!?…]+[.!?…]*")
+_HYPHEN: Final = re.compile(r"-\s?\S")
+_LONGEST_QUESTION: Final = 8
+"""In words; what one asks of oneself is longer, or names oneself or others."""
+_SELF: Final = frozenset(
+    {"i", "me", "my", "myself", "he", "she", "they", "we", "us", "who", "why", "what", "nobody"}
+)
 _LEAST_ANSWERS: Final = 3
 _LEAST_CHANGES: Final = 3
 
@@ -241,6 +248,31 @@ def _can_be_name(word: str, ordinary: set[str]) -> bool:
     if word.isupper() and _INITIALS.fullmatch(word):
         return word not in _NO_INITIALS and bool(ordinary)
     return word.lower() not in ordinary and len(word) > 2
+
+
+def count_of_answered(text: str) -> int:
+    """Count the short questions of a text without labels that something answers.
+
+    "Appetite? Gone." and "- And sleep? - Bad.", but not what somebody asks of himself: "Why do I
+    bother? I lie awake." Lines that all open with a hyphen count as questions and answers as well.
+    """
+    lines = [line.strip(_UNSEEN) for line in islice(text.splitlines(), _MOST_LINES)]
+    lines = [line for line in lines if line]
+    sentences = [one for line in lines for one in _SENTENCES.findall(line) if _WORD.search(one)]
+    asked = sum(
+        1
+        for one, other in pairwise(sentences)
+        if _is_short_question(one) and not other.rstrip().endswith("?")
+    )
+    if len(lines) >= _FEWEST_LINES and all(map(_HYPHEN.match, lines)):
+        return max(asked, len(lines) // 2)
+    return asked
+
+
+def _is_short_question(sentence: str) -> bool:
+    words = _WORD.findall(sentence)
+    is_own = not _SELF.isdisjoint(word.lower() for word in words)
+    return sentence.rstrip().endswith("?") and len(words) <= _LONGEST_QUESTION and not is_own
 
 
 def _takes_turns(lines: Sequence[str]) -> bool:

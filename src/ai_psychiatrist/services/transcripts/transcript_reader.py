@@ -20,6 +20,7 @@ from ai_psychiatrist.services.transcripts.refusals import (
     too_many_turns,
 )
 from ai_psychiatrist.services.transcripts.rendering import rendered
+from ai_psychiatrist.services.transcripts.several_voices import count_of_answered
 from ai_psychiatrist.services.transcripts.speaker_labels import (
     DEFAULT_LABELS,
     EVERYBODY,
@@ -84,11 +85,18 @@ def read_transcript(
             raise several_unnamed("its paragraphs differ in how they look")
     if transcript.speakers_assumed:
         assumed = Note(code=ReadingNote.SPEAKERS_ASSUMED, count=1, line=None)
-        noted = replace(transcript.source, notes=(*transcript.source.notes, assumed))
-        transcript = replace(transcript, source=noted)
+        noted = (*transcript.source.notes, assumed, *_dialogue_in(transcript.text))
+        transcript = replace(transcript, source=replace(transcript.source, notes=noted))
     if len(transcript.text) > most_characters:
         raise too_long(most_characters, field=field)
     return transcript
+
+
+def _dialogue_in(text: str) -> Iterator[Note]:
+    """Yield a warning where a text without labels goes in questions and answers."""
+    answered = count_of_answered(text)
+    if answered:
+        yield Note(code=ReadingNote.POSSIBLE_DIALOGUE, count=answered, line=None)
 
 
 def _is_recoded(content: bytes | str, reading: PlainText) -> bool:

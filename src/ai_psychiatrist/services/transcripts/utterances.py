@@ -43,6 +43,8 @@ class ReadingNote(StrEnum):
     SPEAKER_SPELLING = "speaker_spelling"
     SPEAKER_UNKNOWN = "speaker_unknown"
     SPEAKERS_ASSUMED = "speakers_assumed"
+    POSSIBLE_DIALOGUE = "possible_dialogue"
+    """Without labels, but in questions and answers: an interviewer's words may be among them."""
     ENCODING_ASSUMED = "encoding_assumed"
     SCRUBBED = "scrubbed"
     UNRECOGNISED_WORDS = "unrecognised_words"
