@@ -132,3 +132,9 @@ def test_running_out_is_no_exercise(said: str) -> None:
     factors = result.qualitative.biological_factors
     assert "Sundays" in factors
     assert said not in factors
+
+
+def test_a_denial_goes_on_through_what_is_never_a_problem() -> None:
+    said = "I sleep fine, that's never been a problem."
+    sleep = item_of(assessed("How do you sleep?", said), Item.SLEEP)
+    assert (sleep.score, [quote.text for quote in sleep.evidence]) == (0, [said])
