@@ -67,6 +67,8 @@ class Message:
     is_refusal: bool
     begins_yes: bool = False
     """Whether it agrees to what was read back, and goes on about other items alone."""
+    takes_back: bool = False
+    """Whether any word of it speaks against a yes."""
     option: AnswerOption | None = None
     """The option that was chosen, in the place of free words."""
     source: ProposalSource = ProposalSource.RULES
@@ -260,6 +262,7 @@ def read_message(
         is_no=any(one.is_no for one in said),
         is_refusal=is_again or (not own.is_read and not own.found and is_refusal(rest)),
         begins_yes=is_to_read_back and reply.begins_yes and is_of_others and not is_own,
+        takes_back=reply.takes_back,
     )
 
 

@@ -202,6 +202,7 @@ def test_what_takes_no_answer_of_another_item_back_opens_none(said: str, tmp_pat
         ("I'd rather not say about sleep", ["I'd rather not say", "yes"], [None, 1]),
         ("I was wrong about sleep", ["I'd rather not say", "yes"], [None, 1]),
         ("I'd rather not talk about moving", ["yes"], [0, 1]),
+        ("I'd rather not say, as to sleep", ["yes"], [None, 1]),
         ("about moving, I was restless every day", ["yes", "yes"], [0, 1]),
     ],
 )
@@ -210,6 +211,42 @@ def test_what_is_said_of_another_item_leaves_what_is_read_back_to_be_confirmed(
 ) -> None:
     at = lead(tmp_path, "=Not at all", "three days", reply, *then)
     assert at.scores(Item.SLEEP, Item.TIRED) == scores
+
+
+@pytest.mark.parametrize("reply", ["sleep", "the sleep one", "about sleep", "wait, about sleep"])
+def test_the_name_of_an_earlier_item_opens_it_and_what_is_read_back_waits(
+    reply: str, tmp_path: Path
+) -> None:
+    said = ["=Not at all", "three days", reply]
+    at = lead(tmp_path, *said)
+    assert (at.question.item, at.question.purpose) == (Item.SLEEP, QuestionPurpose.ASK)
+    at = lead(tmp_path, *said, "=Nearly every day")
+    assert (at.question.item, at.question.purpose) == (Item.TIRED, QuestionPurpose.READ_BACK)
+    at = lead(tmp_path, *said, "=Nearly every day", "yes")
+    assert at.scores(Item.SLEEP, Item.TIRED) == [3, 1]
+
+
+@pytest.mark.parametrize("reply", ["sleep", "energy", "about energy", "Tiredness."])
+def test_the_name_of_the_item_or_of_a_later_one_has_it_read_back_again(
+    reply: str, tmp_path: Path
+) -> None:
+    at = lead(tmp_path, "three nights", reply, reply)
+    assert (at.question.item, at.question.purpose) == (Item.SLEEP, QuestionPurpose.READ_BACK)
+    assert lead(tmp_path, "three nights", reply, reply, "yes").scores(Item.SLEEP) == [1]
+
+
+@pytest.mark.parametrize(
+    "reply", ["about energy, two days", "energy, two days", "energy: two days", "tired: two days"]
+)
+def test_a_later_item_that_is_answered_with_its_name_alone_is_kept_and_the_answer_waits(
+    reply: str, tmp_path: Path
+) -> None:
+    at = lead(tmp_path, "seven nights", reply)
+    assert (at.question.item, at.question.purpose) == (Item.SLEEP, QuestionPurpose.READ_BACK)
+    at = lead(tmp_path, "seven nights", reply, "yes")
+    assert (at.question.item, at.question.purpose) == (Item.TIRED, QuestionPurpose.READ_BACK)
+    at = lead(tmp_path, "seven nights", reply, "yes", "yes")
+    assert at.scores(Item.SLEEP, Item.TIRED) == [2, 1]
 
 
 def test_another_item_may_be_corrected_where_a_refused_one_is_offered_again(

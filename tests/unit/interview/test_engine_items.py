@@ -16,7 +16,7 @@ from ai_psychiatrist.domain.interview import (
     MessageSpeaker,
     QuestionPurpose,
 )
-from ai_psychiatrist.domain.interview_items import Act, ItemSource, UnansweredReason
+from ai_psychiatrist.domain.interview_items import Act, ItemSource, UnansweredReason, Unclear
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason, total_of
 from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
@@ -408,6 +408,20 @@ def test_what_is_denied_or_past_and_over_holds_nothing(
         asyncio.run(work(at))
         assert at.snapshot.state is InterviewState.AWAITING
         assert at.snapshot.danger is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("same as always", "about as often as everybody else", "about average", "like everybody"),
+        *("I eat like a horse, always have", "as much as other people"),
+    ],
+)
+def test_a_comparison_alone_is_asked_about_by_its_name(said: str, tmp_path: Path) -> None:
+    at = lead(tmp_path, said, unknown=(Item.APPETITE,))
+    assert (at.question.purpose, at.question.item) == (QuestionPurpose.ASK, Item.APPETITE)
+    assert at.snapshot.notice == PHQ8.conversation.unclear[Unclear.COMPARISON]
+    assert at.scores(Item.APPETITE) == [None]
 
 
 # The end.

@@ -30,7 +30,7 @@ _SAYINGS = st.sampled_from(
     ]
 )
 _OF_ONE_ITEM = {QuestionPurpose.ASK, QuestionPurpose.READ_BACK, QuestionPurpose.ONCE_MORE}
-_MAY_BE_EARLIER = re.compile("wait|sorry|first one")
+_MAY_BE_EARLIER = re.compile(r"wait|sorry|first one|^\s*\*")
 _ANSWERS = st.lists(st.integers(0, 6) | _SAYINGS | st.text(min_size=1), min_size=1, max_size=24)
 
 

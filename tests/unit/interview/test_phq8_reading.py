@@ -30,6 +30,14 @@ Concentrating 2: I could follow my book on half of the days. On the other half, 
 Concentrating 2: I could read properly only every other day
 Concentrating 2: Every weekday, but not at the weekend.
 NoInterest 1: Ten days were fine, four weren't.
+NoInterest 2: 7d
+Sleep 1: 3nts
+Appetite 0: 0d
+Moving 0: I have observed nothing of the kind.
+NoInterest 1: no that's my mum, for me it was three days
+Concentrating 1: Concentration: four days.
+Appetite 1: i forgot to eat properly 5 days
+Sleep 2: All the time. Or no, say nine days of the fourteen.
 Sleep 3: I sleep not good twelve nights.
 Sleep 3: I wake at three every night and can't get back to sleep.
 Appetite 1: At most two or three days I'd say.

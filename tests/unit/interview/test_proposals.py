@@ -153,11 +153,11 @@ def test_a_yes_counts_with_the_words_of_the_answer_and_stands_beside_it(
             "that's wrong",
             "yes and no",
             "Yes, but I guess less",
+            "yes " * 400,
         ),
-        *("whatever you think", "ja", "the kettle is on", "yes " * 400),
     ],
 )
-def test_anything_but_a_yes_asks_for_one_of_the_four(said: str, reply: str, tmp_path: Path) -> None:
+def test_a_no_or_half_a_yes_asks_for_one_of_the_four(said: str, reply: str, tmp_path: Path) -> None:
     at, agents = about_energy(tmp_path, said, reply)
     assert at.outcome(Item.TIRED).score is None
     assert only_proposal(at).outcome is ProposalOutcome.NOT_CONFIRMED
@@ -167,6 +167,35 @@ def test_anything_but_a_yes_asks_for_one_of_the_four(said: str, reply: str, tmp_
     assert agents.count("match_frequency") == (said == BY_MODEL)
     at, _ = about_energy(tmp_path, said, reply, "=Several days", RIGHT)
     assert (at.outcome(Item.TIRED).score, at.snapshot.end_reason) == (1, EndReason.ALL_RESOLVED)
+
+
+@SOURCES
+@pytest.mark.parametrize("reply", ["whatever you think", "ja", "the kettle is on"])
+def test_a_reply_that_is_neither_yes_nor_no_has_it_read_back_once_more(
+    said: str, reply: str, tmp_path: Path
+) -> None:
+    once, _ = about_energy(tmp_path, said, reply)
+    assert once.outcome(Item.TIRED).score is None
+    assert once.question.purpose is QuestionPurpose.READ_BACK
+    confirmed, _ = about_energy(tmp_path, said, reply, "yes")
+    assert confirmed.outcome(Item.TIRED).score == 2
+    twice, _ = about_energy(tmp_path, said, reply, reply)
+    assert only_proposal(twice).outcome is ProposalOutcome.NOT_CONFIRMED
+    assert twice.question.text == PHQ8.conversation.choose
+
+
+@pytest.mark.parametrize("reply", ["You have it exactly.", "period", "yhh", "You've got it."])
+def test_a_yes_in_other_words_counts(reply: str, tmp_path: Path) -> None:
+    at = lead(tmp_path, "three nights", reply)
+    assert at.scores(Item.SLEEP) == [1]
+
+
+def test_who_names_nothing_to_change_is_asked_which_once(tmp_path: Path) -> None:
+    said = ["=Not at all", "yes", "yes"]
+    at = lead(tmp_path, *said[:2], unknown=(Item.SLEEP,))
+    assert PHQ8.conversation.review is not None
+    assert at.question.text == PHQ8.conversation.review.which
+    assert lead(tmp_path, *said, unknown=(Item.SLEEP,)).snapshot.question is None
 
 
 def test_a_person_who_denies_again_and_again_is_asked_for_one_of_the_four_once(

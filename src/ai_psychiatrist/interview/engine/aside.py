@@ -13,6 +13,7 @@ from ai_psychiatrist.domain.interview_items import Act, Unclear
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.acts import Topic, is_return
 from ai_psychiatrist.interview.engine.asking import end_reason, proceed, put_item_again
+from ai_psychiatrist.interview.engine.correction import item_turned_to
 from ai_psychiatrist.interview.engine.noted import (
     proposed,
     replaced,
@@ -25,6 +26,7 @@ from ai_psychiatrist.interview.engine.turns import (
     end,
     place_of,
     repeat,
+    said_by_interviewer,
     say,
     stay_held,
     with_goals,
@@ -214,12 +216,7 @@ def looked_through(
     said = read_answer(Item.NO_INTEREST, message.text)
     says_how_often = bool(said.score) or said.kind is ReadingKind.UNCLEAR
     asks_which = (message.is_yes or says_how_often) and not message.is_no
-    if (
-        review is None
-        or question is None
-        or not asks_which
-        or interview.reviews > len(interview.asked_items)
-    ):
+    if review is None or question is None or not asks_which or question.text == review.which:
         return end(protocol, interview, end_reason(interview))
     counted = replace(interview, reviews=interview.reviews + 1)
     return repeat(counted, replace(question, text=review.which))
@@ -233,6 +230,25 @@ def chosen_at_review(
     if item is None:
         return end(protocol, interview, end_reason(interview))
     return reopened(protocol, interview, item)
+
+
+def kept_waiting(
+    protocol: InterviewProtocol, interview: Interview, message: Message
+) -> Interview | None:
+    """Return the interview after a reply that leaves what was read back to be confirmed.
+
+    One that names another item opens that, if it was answered before, and reads back afterwards;
+    one that says neither yes nor no has it read back once more. `None` for any other.
+    """
+    item, question = message.asked, interview.question
+    if item is None or question is None or message.is_no or message.says_how_often:
+        return None
+    other = item_turned_to(interview, message)
+    if other is not None and other is not item and interview.readings_of(other):
+        return reopened(protocol, interview, other)
+    is_first = said_by_interviewer(interview).count(question.text) == 1
+    is_open = other is not None or (is_first and not message.takes_back)
+    return repeat(interview, question) if is_open else None
 
 
 def reopened(protocol: InterviewProtocol, interview: Interview, item: Item) -> Interview:

@@ -7,7 +7,12 @@ from ai_psychiatrist.domain.interview_items import Correction
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.engine.turns import Offered, Wording
 from ai_psychiatrist.interview.messages import Message
-from ai_psychiatrist.interview.phq8.corrections import item_meant, named_items, taken_back
+from ai_psychiatrist.interview.phq8.corrections import (
+    item_meant,
+    named_items,
+    taken_back,
+    topic_at_head,
+)
 from ai_psychiatrist.interview.phq8.free_answers import AnswerReading, read_answer
 from ai_psychiatrist.interview.protocol.placeholders import filled
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol
@@ -47,6 +52,19 @@ def unnamed_correction(interview: Interview, message: Message) -> Unnamed | None
     correction = Correction(turn=message.turn, start=found.start, earlier=earlier, current=item)
     is_of_last = earlier == (last,) and found.is_plain
     return Unnamed(correction=correction, is_of_earlier=is_named or is_of_last, is_named=is_named)
+
+
+def item_turned_to(interview: Interview, message: Message) -> Item | None:
+    """Return the item that a message wants to speak of instead of answering: "sleep".
+
+    `None` where it names none that was asked about, or says more than that.
+    """
+    topic = topic_at_head(message.text)
+    if topic is not None:
+        return topic[0] if topic[0] in interview.asked_items else None
+    item = message.asked
+    answered = [one for one in interview.asked_items if one is not item]
+    return None if item is None else item_meant(message.text, answered, item)
 
 
 def asking_wording(protocol: InterviewProtocol, correction: Correction) -> Wording:

@@ -20,6 +20,7 @@ from ai_psychiatrist.interview.engine.aside import (
     asked_once_more,
     chosen_at_review,
     explained,
+    kept_waiting,
     left,
     looked_through,
     not_answering,
@@ -57,7 +58,7 @@ from ai_psychiatrist.interview.engine.noted import (
 )
 from ai_psychiatrist.interview.engine.turns import end, repeat
 from ai_psychiatrist.interview.messages import Message, chosen_message, read_message
-from ai_psychiatrist.interview.phq8.corrections import named_items
+from ai_psychiatrist.interview.phq8.corrections import item_spoken_about
 from ai_psychiatrist.interview.phq8.free_answers import ReadingKind
 from ai_psychiatrist.interview.protocol.records import DriftPolicy, InterviewProtocol
 from ai_psychiatrist.interview.record import Danger, Interview, ItemReading
@@ -214,9 +215,11 @@ def _read_back(protocol: InterviewProtocol, interview: Interview, message: Messa
             return proceed(protocol, proposed(kept, item, answer, turn=message.turn))
         right = settled(kept, item, answer.score)
         return proceed(protocol, with_readings(right, counted(item, message.turn, answer)))
+    waiting = kept_waiting(protocol, kept, message)
     unclear = unscored(item, message.turn, UnansweredReason.AMBIGUOUS_ANSWER)
     open_again = with_readings(settled(kept, item, None), unclear)
-    return _choose_one(protocol, open_again, item, notice=what_is_unclear(protocol, answer))
+    notice = what_is_unclear(protocol, answer)
+    return waiting or _choose_one(protocol, open_again, item, notice=notice)
 
 
 def _beside(
@@ -232,8 +235,7 @@ def _beside(
     of_another = message.speaks_of_others and message.answer.kind is ReadingKind.NONE
     if aside is None and message.is_refusal:
         # "I'd rather not talk about sleep" refuses that one.
-        about = message.text[message.text.find(" about ") :] if " about " in message.text else ""
-        refused = next(iter(named_items(about, interview.asked_items)), item)
+        refused = item_spoken_about(message.text, interview.asked_items) or item
         declined = unscored(refused, message.turn, UnansweredReason.DECLINED)
         interview = with_readings(settled(interview, refused, None), declined)
         if refused is item:

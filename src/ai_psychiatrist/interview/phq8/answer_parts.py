@@ -8,12 +8,24 @@ from typing import Final
 from ai_psychiatrist.domain.interview_items import AnswerQuote, Unclear
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.phq8.beside import Beside
-from ai_psychiatrist.interview.phq8.clauses import THIS, Clause, clauses_of, has, pauses, unknown
+from ai_psychiatrist.interview.phq8.clauses import (
+    THIS,
+    Clause,
+    clauses_of,
+    has,
+    is_label,
+    pauses,
+    unknown,
+)
 from ai_psychiatrist.interview.phq8.complements import turned_days
 from ai_psychiatrist.interview.phq8.denials import is_no, is_trouble
 from ai_psychiatrist.interview.phq8.expressions import Manner
 from ai_psychiatrist.interview.phq8.found_expressions import Found, is_frequency
-from ai_psychiatrist.interview.phq8.reading_words import items_spoken_of, own_symptom, wording
+from ai_psychiatrist.interview.phq8.reading_words import (
+    items_spoken_of,
+    own_symptom,
+    wording,
+)
 from ai_psychiatrist.interview.phq8.readings import ALL, NO_DAY
 from ai_psychiatrist.interview.phq8.spoken_answer import SpokenAnswer
 
@@ -107,6 +119,7 @@ class AnswerParts:
         """Return which items a clause speaks of; one that only says how often goes on."""
         around = clause.around()
         named = items_spoken_of(around, [self.asked]) or self._of_another(around)
+        named = named or frozenset(item for item in Item if is_label(item, around))
         if len(named) > 1 and clause.expressions:
             # "Tired every day and off my food."
             beside = next(part for part in around.split(" and ") if THIS in part)

@@ -7,19 +7,15 @@ from typing import Final
 
 from ai_psychiatrist.domain.interview_items import Unclear
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.interview.phq8.clauses import Clause, has, unknown, without
+from ai_psychiatrist.interview.phq8.clauses import Clause, has, is_label, unknown, without
 from ai_psychiatrist.interview.phq8.denials import TWO_SIDED, is_of_others, is_well_said, signs
 from ai_psychiatrist.interview.phq8.expressions import Manner
 from ai_psychiatrist.interview.phq8.found_expressions import Found, is_frequency
-from ai_psychiatrist.interview.phq8.reading_words import names, symptom, wording
+from ai_psychiatrist.interview.phq8.reading_words import labels, names, symptom, wording
 from ai_psychiatrist.interview.phq8.readings import ALL, NO_DAY
 
 _BAD: Final = re.compile(r"(?<!\S)bad(?!\S)")
 _EXCEPTED: Final = re.compile(r" (?:except|bar|apart|but|save|minus|other than) ")
-_QUESTION_NAME: Final = re.compile(
-    r"interest or pleasure(?: in doing things)?|concentrating"
-    r"|(?:as (?:to|for|regards)|regarding|concerning) (?:the |my )?\w+$"
-)
 _UNITS: Final = re.compile(r"(?<!\S)(?:hours?|hrs|minutes|mins|kilos|kg|pounds|cups)(?!\S)")
 _BY_OTHERS: Final = re.compile(
     r" (?:since|when|while|whilst|after|before|because of|thanks to|on account of) "
@@ -171,6 +167,8 @@ class Beside:
             return False
         if former is not None:
             told = f"{former.around()} {around}"
+        elif has(around, "own_turn"):
+            told = around
         told = without(_ADDRESS.sub("", told), "no_person")
         person = wording("beside", "other_person").search(told)
         own = wording("beside", "first_person").search(told)
@@ -253,9 +251,9 @@ class Beside:
         if former is None or not self.clause.is_bare:
             return False
         # "Ask me for the good nights: four", "I was fine, five days".
-        is_label = not is_none and former.stop != "."
+        goes_on = not is_none and former.stop != "." and not is_label(self.item, former.around())
         return has(former.around(), "counts_good") or (
-            is_label and is_well_said(self.item, _QUESTION_NAME.sub("", former.around()))
+            goes_on and is_well_said(self.item, former.around())
         )
 
     def _denies(self, number: int) -> bool:
@@ -272,7 +270,7 @@ class Beside:
         named = _LABEL.sub("", around)
         if self.item is Item.CONCENTRATING and self.one.days == NO_DAY:
             named = named.removesuffix(" §")
-        return named != around and names(self.item).fullmatch(named) is not None
+        return named != around and labels(self.item).fullmatch(named) is not None
 
     def _says_more_than_none(self, around: str) -> bool:
         """Whether a "never" has words beside it that may turn it round: "never sleep"."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.phq8.expressions import Expression, Manner, expressions_in
-from ai_psychiatrist.interview.phq8.reading_words import items_spoken_of, wording
+from ai_psychiatrist.interview.phq8.reading_words import items_spoken_of, labels, wording
 
 THIS: Final = "§"
 """Stands for an expression of frequency; the two others for another one, and for named days."""
@@ -177,6 +177,12 @@ def without(words: str, *keys: str) -> str:
 def unknown(words: str, *keys: str) -> str:
     """Return what is left when the words of some lists, and the expressions, are taken out."""
     return without(words, *keys).translate(_SIGNS).strip()
+
+
+def is_label(item: Item, words: str) -> bool:
+    """Return whether words name an item and say nothing beside but how often."""
+    rest, named = labels(item).subn(" ", words)
+    return named > 0 and not unknown(rest, "filler")
 
 
 def pauses(spoken: str) -> list[str]:

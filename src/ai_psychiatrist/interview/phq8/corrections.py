@@ -19,6 +19,7 @@ from ai_psychiatrist.interview.phq8.free_answers import (
 )
 from ai_psychiatrist.interview.phq8.reading_words import (
     alternatives,
+    labels,
     table,
     whole_words,
     wording,
@@ -96,7 +97,7 @@ def withdrawn_items(asked: Item, text: str, answered: Sequence[Item]) -> tuple[W
     others = [one for one in answered if one is not asked]
     answer = spoken_answer(text)
     placed = _placed(asked, answer, others)
-    if not placed and not any(_names(item).search(answer.spoken) for item in others):
+    if not placed and not any(labels(item).search(answer.spoken) for item in others):
         return ()
     read = readings_by_item(asked, text)
     found = {
@@ -110,7 +111,7 @@ def withdrawn_items(asked: Item, text: str, answered: Sequence[Item]) -> tuple[W
 def named_items(text: str, among: Iterable[Item]) -> tuple[Item, ...]:
     """Return which of some items a text names."""
     spoken = spoken_answer(text[:MOST_CHARACTERS]).spoken
-    return tuple(item for item in among if _names(item).search(spoken))
+    return tuple(item for item in among if labels(item).search(spoken))
 
 
 def topic_at_head(text: str) -> tuple[Item, int] | None:
@@ -124,6 +125,12 @@ def topic_at_head(text: str) -> tuple[Item, int] | None:
         if head is not None and _WORD.search(answer.spoken, head.end()):
             return item, answer.typed_from(head.end())
     return None
+
+
+def item_spoken_about(text: str, among: Iterable[Item]) -> Item | None:
+    """Return which of some items words say they are about: "I'd rather not talk about sleep"."""
+    spoken = spoken_answer(text[:MOST_CHARACTERS]).spoken
+    return next((item for item in among if whole_words(_about(item)).search(spoken)), None)
 
 
 def item_meant(text: str, earlier: Sequence[Item], current: Item) -> Item | None:
@@ -141,7 +148,7 @@ def item_meant(text: str, earlier: Sequence[Item], current: Item) -> Item | None
         return None
     (item,) = named
     places = (wording("question", key) for key in ("earlier", "current", "beside"))
-    for naming in (_names(item), *places):
+    for naming in (labels(item), *places):
         spoken = naming.sub(" ", spoken)
     says_more = any(
         unknown(clause.around(), "filler", "yes", "correction") for clause in clauses_of(spoken)
@@ -183,7 +190,7 @@ def _placed(asked: Item, answer: SpokenAnswer, earlier: Sequence[Item]) -> list[
             ),
             None,
         )
-        if mark is not None and named is not None and not _names(asked).search(sentence[0]):
+        if mark is not None and named is not None and not labels(asked).search(sentence[0]):
             words = answer.quote(_word_from(answer.spoken, sentence.start()), sentence.end())
             found.append(
                 Withdrawn(item=named, start=words.start, end=_line_end(answer.text, words.end))
@@ -211,7 +218,7 @@ def _withdrawn(answer: SpokenAnswer, items: Sequence[Item]) -> Iterator[Withdraw
         found = (one.search(answer.spoken, *sentence.span()) for one in marks)
         mark = next((one for one in found if one), None)
         for item in items if mark else ():
-            name = _names(item).search(answer.spoken, *sentence.span())
+            name = labels(item).search(answer.spoken, *sentence.span())
             if mark is None or name is None:
                 continue
             first, last = min(mark.start(), name.start()), max(mark.end(), name.end())
@@ -223,16 +230,15 @@ def _withdrawn(answer: SpokenAnswer, items: Sequence[Item]) -> Iterator[Withdraw
 
 
 @cache
-def _names(item: Item) -> re.Pattern[str]:
-    return whole_words(alternatives([*table("names")[item.value], *table("called")[item.value]]))
-
-
-@cache
 def _topic(item: Item) -> re.Pattern[str]:
-    words = table("topic")
-    before, about, after = (alternatives(words[key]) for key in ("before", "about", "after"))
-    named = rf"(?={about} )(?:{about} )?(?:the |my )?{_names(item).pattern}"
-    return re.compile(rf"[\s,.]*(?:{before}[\s,.]+)*{named}(?: {after})?\s*(?:[,.]|(?= it ))")
+    before, after = (alternatives(table("topic")[key]) for key in ("before", "after"))
+    head = rf"[\s,.]*(?:{before}[\s,.]+)*{_about(item)}"
+    return re.compile(rf"{head}(?: {after})?\s*(?:[,.]|(?= it ))")
+
+
+def _about(item: Item) -> str:
+    about = alternatives(table("topic")["about"])
+    return rf"(?={about} )(?:{about} )?(?:the |my )?{labels(item).pattern}"
 
 
 def _at_head(answer: SpokenAnswer, said: Sequence[Expression]) -> TakenBack | None:

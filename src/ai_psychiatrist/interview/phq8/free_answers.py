@@ -234,9 +234,11 @@ class Settlement:
     def _without_frequency(self, may_deny: Sequence[Clause] | None = None) -> AnswerReading:
         """Return a denial as no day; `may_deny`: the clauses that may deny it, all by default."""
         said = [one for one in self._clauses if one.stop != "?"]
+        # "No trouble there, I eat like I always have."
+        likely = 0 if any(has(one.spoken, "no_trouble") for one in said) else None
         for one in said:
             if has(self._compared(one), "comparison") or has(one.spoken, "habit"):
-                return self._unclear(Unclear.COMPARISON, (), one)
+                return replace(self._unclear(Unclear.COMPARISON, (), one), score=likely)
             if has(without(one.around(), "no_condition"), "only_under"):
                 return self._unclear(Unclear.CONDITION, (), one)
         own = [

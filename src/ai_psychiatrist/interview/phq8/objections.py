@@ -19,7 +19,7 @@ from ai_psychiatrist.interview.phq8.denials import (
 )
 from ai_psychiatrist.interview.phq8.expressions import Manner
 from ai_psychiatrist.interview.phq8.found_expressions import Found
-from ai_psychiatrist.interview.phq8.reading_words import own_symptom
+from ai_psychiatrist.interview.phq8.reading_words import own_symptom, wording
 from ai_psychiatrist.interview.phq8.readings import ALL
 
 _SAYS_WHAT: Final = re.compile(r"(?:and |but )?(?:thats|that was|that is|this was|those were) ")
@@ -206,9 +206,10 @@ class ScoreInQuestion:
             return True
         if number == 0:
             return False
+        is_bare = wording("takes_back", "bare_no").fullmatch(spoken) is not None
         is_before = clause.end < self.states[0].start
         # "Thinking about it again, no, it's nearly every night"; "nights, eight, nothing".
-        return spoken == "nothing" or (is_before and is_no(spoken))
+        return spoken == "nothing" or (is_before and is_bare)
 
     def _is_own_trouble(self, around: str) -> bool:
         """Whether a clause says that the person has the difficulty in these two weeks."""

@@ -63,6 +63,12 @@ def names(item: Item) -> re.Pattern[str]:
     return whole_words(f"{alternatives(table('names')[item.value])}s?")
 
 
+@cache
+def labels(item: Item) -> re.Pattern[str]:
+    """Return the words that name an item, those that may be said of something else among them."""
+    return whole_words(alternatives([*table("names")[item.value], *table("called")[item.value]]))
+
+
 def items_spoken_of(words: str, symptoms_of: Iterable[Item]) -> frozenset[Item]:
     """Return the items that words name, and those of some whose difficulty they name."""
     named = {item for item in Item if names(item).search(words)}

@@ -24,11 +24,15 @@ class Reply:
     """Whether it begins with a yes and takes nothing back."""
     begins_yes: bool
     """Whether it begins with a yes and goes on."""
+    takes_back: bool
+    """Whether any word of it speaks against a yes."""
     head_end: int
     """Where it goes on in the text after a yes or a no; 0 where it begins otherwise."""
 
 
-_NEITHER: Final = Reply(is_yes=False, is_no=False, leans_yes=False, begins_yes=False, head_end=0)
+_NEITHER: Final = Reply(
+    is_yes=False, is_no=False, leans_yes=False, begins_yes=False, takes_back=False, head_end=0
+)
 
 
 def reply_in(text: str) -> Reply:
@@ -54,6 +58,7 @@ def reply_in(text: str) -> Reply:
         is_no=is_no,
         leans_yes=is_yes or (is_open and may_be_yes),
         begins_yes=yes is not None,
+        takes_back=wording("reply", "but").search(words) is not None,
         head_end=answer.typed_from(head.end()) if head else 0,
     )
 

@@ -13,7 +13,8 @@ from ai_psychiatrist.interview.phq8.reading_words import table
 
 _TOKEN: Final = re.compile(
     r"(?P<always>\b24\s?[-/]\s?7\b)|(?P<span>(?i:\b(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\s?[-–—]\s?(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\b))|(?P<pair>\b\d{1,2}\s?[-–—/]\s?\d{1,2}\b)"
-    r"|(?P<one>\b(?:every|any|some|no)1\b)|(?P<decimal>\b\d+[.,:]\d+)|(?P<keycap>\d\ufe0f?\u20e3)|(?P<ordinal>\d+(?:st|nd|rd|th)\b)"
+    r"|(?P<one>\b(?:every|any|some|no)1\b)|(?P<decimal>\b\d+[.,:]\d+)|(?P<keycap>\d)\ufe0f?\u20e3|(?P<ordinal>\d+(?:st|nd|rd|th)\b)"
+    r"|(?P<short>\b\d{1,2}\s?(?i:d|nts?)\b)"
     r"|(?P<number>\d+)|(?P<word>[^\W\d_]+(?:['’ʼ`´_][^\W\d_]+)*)"
     r"|(?P<pause>[.?!;:…\n,()]|[—–]|(?<=\s)-+(?=\s))|(?P<sign>[^\s\"'“”‘’*_])"
 )
@@ -140,7 +141,7 @@ def _unabbreviated(word: str, typed: str, last: str) -> str:
 
 
 def _words(token: re.Match[str]) -> str:
-    typed = token[0]
+    typed = token[token.lastgroup or 0]
     match token.lastgroup:
         case "pause":
             words = _PAUSES.get(typed, "," if typed.startswith("-") else ".")
@@ -155,8 +156,9 @@ def _words(token: re.Match[str]) -> str:
         case "span":
             names = re.findall(r"[a-z]+", typed.casefold())
             words = " to ".join(_misspelt().get(name, name) for name in names)
-        case "keycap":
-            words = typed[0]
+        case "short":
+            number, unit = re.findall(r"\d+|[a-z]", typed.casefold())[:2]
+            words = f"{number} {'days' if unit == 'd' else 'nights'}"
         case "sign" if typed == "+" and token.string[: token.start()].endswith(" "):
             words = "and"
         case "sign":
