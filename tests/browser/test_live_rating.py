@@ -86,17 +86,16 @@ def test_by_keyboard_alone_one_rates_marks_and_judges(site: Site) -> None:
     path = person.assess()
     page, press = person.open(f"{path}/rate"), person.page.keyboard.press
     person.select("four nearly every night 😴")
-    for key in ("3", "m", "3", "u", "u", "u", "u", "u", "Shift+1", "0", "1"):
+    for key in ("3", "m", "3", "1", "0", "j", "1"):
         press(key)
+    for key in "45678":
+        press(key)
+        press("u")
     assert page.inner_text("#left") == "All items are rated."
     assert page.inner_text("mark") == "four nearly every night 😴"
     press("Control+Enter")
     page.wait_for_selector("#confirm[open]")
-    told = page.inner_text("#unmarked")
-    assert told == (
-        "Scored above 0 without marked words: Low mood. Cannot tell: Energy, Appetite, Self-worth, "
-        "Concentration, Slowed or restless."
-    )
+    assert page.inner_text("#unmarked") == "Scored above 0 without marked words: Low mood."
     person.axe()
     press("Escape")
     assert page.locator("fieldset.rate input:checked").count() == 8

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import PurePath
 from typing import Final
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
@@ -23,7 +23,7 @@ from ai_psychiatrist.api.media_types import FORM_TYPE, content_type
 from ai_psychiatrist.api.page_policy import is_page
 from ai_psychiatrist.api.paths import STATIC_FOLDER, is_of_participant, mounted_at, own_path
 from ai_psychiatrist.api.problems import Problem
-from ai_psychiatrist.api.sessions import has_ended
+from ai_psychiatrist.api.sessions import has_ended, page_after
 from ai_psychiatrist.domain.access import LOCAL, Principal, Scope
 from ai_psychiatrist.domain.assessment import NOTICE
 from ai_psychiatrist.infrastructure.off_loop import WorkerThreads
@@ -120,6 +120,10 @@ class Page:
     def opens(self, path: str) -> bool:
         """Return whether the caller may open one of the pages of the menu."""
         return any(place == path for _, place in self.places)
+
+    def login_to(self, path: str) -> str:
+        """Return the login that comes back to a page; what is shown there is asked for again."""
+        return f"{self.root}/login?{urlencode({'next': path})}"
 
     def asset(self, name: str) -> str:
         """Return where a module or picture is."""
@@ -238,10 +242,11 @@ async def read_form(
 @router.get("/login")
 async def login_page(request: Request, services: ServicesOf) -> Response:
     """Ask for a key, or for a name; the form goes to `/v1/session`, which sends back here."""
+    after = page_after(request.query_params.get("next"))
     if "refused" not in request.query_params:
-        return await render_page(request, "login")
+        return await render_page(request, "login", next=after)
     problem = _WRONG_KEY if services.settings.auth.required else _WRONG_NAME
-    return await render_page(request, "login", status=422, problem=problem)
+    return await render_page(request, "login", status=422, problem=problem, next=after)
 
 
 @router.post("/logout", dependencies=[requires()])

@@ -1,6 +1,8 @@
 """The routes by which a browser or a program logs in, asks who it is, and logs out."""
 
+import re
 from typing import Annotated, Final
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -48,6 +50,17 @@ class SessionRequest(RequestBody):
 
 
 router = APIRouter(tags=["session"])
+
+_AFTER: Final = re.compile(
+    r"/(assessments|interviews)/[A-Za-z0-9_-]{1,100}(/rate|/adjudicate|\?show=result)?(#[a-z0-9-]{1,60})?",
+    re.ASCII,
+)
+"""The pages that a login comes back to: none of another server, and none that does something."""
+
+
+def page_after(given: str | None) -> str:
+    """Return the page of ours that was open before a login, empty for the first page."""
+    return given if given and _AFTER.fullmatch(given) else ""
 
 
 class SessionResult(Result):
@@ -117,6 +130,7 @@ async def begin_session(
     is_required = services.settings.auth.required
     is_form = content_type(request.scope) == FORM_TYPE
     root = mounted_at(request.scope)
+    after = page_after(form_fields(await request.body()).get("next")) if is_form else ""
     try:
         session = await KEY_READERS.run(lambda: _begun(services, given, is_required=is_required))
         if given.rater is not None and LOOKED_COOKIE in request.cookies:
@@ -128,13 +142,14 @@ async def begin_session(
         request.scope["state"][LOGIN_REFUSED] = True
         if not is_form:
             raise
-        return RedirectResponse(f"{root}/login?refused=1", 303)
+        kept = urlencode({"refused": 1} | ({"next": after} if after else {}))
+        return RedirectResponse(f"{root}/login?{kept}", 303)
     failures.succeeded(address_of(request.scope))
     request.scope["state"][PRINCIPAL] = session.principal
     if before is not None:
         await KEY_READERS.run(lambda: services.sessions.end(before))
     done = json_of(_result(session.principal, session.token), 201)
-    answer = RedirectResponse(f"{root}/", 303) if is_form else done
+    answer = RedirectResponse(f"{root}{after or '/'}", 303) if is_form else done
     set_cookie(answer, request.scope, session)
     return answer
 

@@ -48,9 +48,31 @@ async function sent(method, path, body, headers = {}) {
 
 let silence = 0;
 
+const CORNERS = ["bottom left", "bottom right", "top right", "top left"];
+const CONTROLS = "button, .button, input, select, textarea, summary, nav a";
+
+// How many controls lie beneath an element.
+function covered(place) {
+  const box = place.getBoundingClientRect();
+  return [...document.querySelectorAll(CONTROLS)].filter((one) => {
+    const { left, right, top, bottom, width } = one.getBoundingClientRect();
+    return width && left < box.right && right > box.left && top < box.bottom && bottom > box.top;
+  }).length;
+}
+
+// Puts a notice into the first corner where it covers no control, or the fewest.
+function settle(place) {
+  const counts = CORNERS.map((corner) => {
+    place.dataset.corner = corner;
+    return covered(place);
+  });
+  place.dataset.corner = CORNERS[counts.indexOf(Math.min(...counts))];
+}
+
 export function say(words) {
   const place = document.getElementById("said");
   place.textContent = words;
+  settle(place);
   clearTimeout(silence);
   silence = setTimeout(() => place.replaceChildren(), 8000);
 }

@@ -37,16 +37,10 @@ export function listen(table) {
   }, { capture: true });
 }
 
-// Moves among elements from the one that is current, and says so to everybody.
-export function step(elements, by, current = "aria-current") {
-  const at = elements.findIndex((one) => one.hasAttribute(current));
-  const next = elements[Math.min(Math.max(at + by, 0), elements.length - 1)];
-  if (next) choose(elements, next, current);
-}
-
-export function choose(elements, chosen, current = "aria-current") {
-  for (const one of elements) one.removeAttribute(current);
-  chosen.setAttribute(current, "true");
+// Makes one of several elements the current one, and gives its field the focus.
+export function choose(elements, chosen) {
+  for (const one of elements) one.removeAttribute("aria-current");
+  chosen.setAttribute("aria-current", "true");
   const field = chosen.querySelector("input:checked") ?? chosen.querySelector("input") ?? chosen;
   field.focus({ preventScroll: true });
   chosen.scrollIntoView({ block: "nearest" });

@@ -10,6 +10,23 @@ function wordsOf(range) {
   return part.textContent;
 }
 
+export function textIn(said) {
+  return textsOf(said).map(({ data }) => data).join("");
+}
+
+// The range of a part of a turn's text, counted in UTF-16 units.
+export function rangeIn(said, from, to) {
+  const range = document.createRange();
+  let at = 0;
+  for (const text of textsOf(said)) {
+    const end = at + text.length;
+    if (from >= at && from < end) range.setStart(text, from - at);
+    if (to > at && to <= end) range.setEnd(text, to - at);
+    at = end;
+  }
+  return range;
+}
+
 // Where the selected words are, or why they cannot be marked.
 export function selected() {
   const selection = window.getSelection();

@@ -2,21 +2,23 @@
 // and no words, are kept in the storage of this tab: loading the page again loses nothing.
 
 import { call, doing, element, exact, fail, say, url } from "./api.js";
-import { choose, listen, step } from "./keys.js";
-import { selected, show, wordsAt } from "./marks.js";
+import { areOn, choose, listen } from "./keys.js";
+import { show, wordsAt } from "./marks.js";
+import { chosen as wordsChosen, reading, turn } from "./reading.js";
 
 const form = document.getElementById("rating");
 const path = `/v1/assessments/${form.dataset.id}/review`;
 const items = [...form.querySelectorAll("fieldset")];
-const turns = [...document.querySelectorAll(".turn")];
 const draft = `draft ${form.dataset.draft}`;
 let spans = [];
 let isCommitted = false;
 // The selected words wait to be told which item they speak of.
 let isAsked = false;
+// The item that the next digit scores; where none waits, digits choose an item. A score ends the waiting, so that
+// no digit that was meant for an item is taken for a score.
+let waiting = null;
 
 const chosen = () => items.find((one) => one.hasAttribute("aria-current"));
-const current = () => chosen() ?? items[0];
 const scoreOf = (item) => form.elements[item.dataset.item].value;
 
 function left() {
@@ -50,19 +52,41 @@ function restore() {
 
 const spanOf = ({ dataset: { item, label, slug } }, { start, end, words }) => ({ start, end, words, item, label, slug });
 
-function score(value) {
-  const item = current();
-  const radio = item.querySelector(`input[value="${value}"]`);
+const inWords = (value) => (value === "u" ? "cannot tell" : value);
+
+// Shows which item the next digit scores, and tells it to a screen reader.
+function expect(item, before = "") {
+  waiting = item;
+  for (const one of items) one.toggleAttribute("data-waits", one === item);
+  const next = item ? `0 to 3, or u, scores ${item.dataset.label}.` : "1 to 8, j or k chooses an item.";
+  document.getElementById("next-key").textContent = areOn() ? before + next : "";
+}
+
+function go(item) {
+  choose(items, item);
+  expect(item);
+}
+
+function step(by) {
+  const at = items.indexOf(chosen());
+  go(items[Math.min(Math.max(at + by, 0), items.length - 1)]);
+}
+
+function digit(value) {
+  const item = items[Number(value) - 1];
+  if (isAsked && item) return pick(item);
+  if (!/^[0-3u]$/.test(value) || !waiting) return item ? pick(item) : expect(null, "No item waits for a score: ");
+  const scored = waiting;
+  const radio = scored.querySelector(`input[value="${value}"]`);
   radio.checked = true;
+  choose(items, scored);
   keep();
-  say(`${item.dataset.label}: ${value === "u" ? "cannot tell" : value}`);
-  const next = items[items.indexOf(item) + 1];
-  if (next) choose(items, next);
+  expect(null, `${scored.dataset.label}: ${inWords(value)}. `);
 }
 
 function mark(item) {
   isAsked = false;
-  const found = selected();
+  const found = wordsChosen();
   if (found.why) return say(found.why);
   const isThere = spans.some(({ start, end, item: of }) => of === item.dataset.item && start === found.start && end === found.end);
   if (isThere) return say(`These words are marked for ${item.dataset.label} already.`);
@@ -73,7 +97,7 @@ function mark(item) {
 }
 
 function ask() {
-  const found = selected();
+  const found = wordsChosen();
   if (found.why) return say(found.why);
   if (chosen()) return mark(chosen());
   isAsked = true;
@@ -81,8 +105,10 @@ function ask() {
 }
 
 function pick(item) {
+  if (!isAsked) return go(item);
   choose(items, item);
-  if (isAsked) mark(item);
+  expect(null);
+  mark(item);
 }
 
 function marked() {
@@ -114,20 +140,23 @@ function rated() {
   }));
 }
 
-// Committing cannot be taken back: it is asked for once, with what has no words beside it.
+// Committing cannot be taken back: it is asked for once, with all scores and what has no words beside it.
 function confirm() {
   const open = items.find((item) => !scoreOf(item));
   if (open) {
     say(`${open.dataset.label} has no score yet: choose 0 to 3, or cannot tell.`);
-    return choose(items, open);
+    return go(open);
   }
   const names = (these) => these.map((item) => item.dataset.label).join(", ");
   const bare = items.filter((item) => /[1-3]/.test(scoreOf(item)) && !spans.some((one) => one.item === item.dataset.item));
-  const unknown = items.filter((item) => scoreOf(item) === "u");
-  document.getElementById("unmarked").textContent = [
-    bare.length ? `Scored above 0 without marked words: ${names(bare)}.` : "Each score above 0 has marked words.",
-    ...(unknown.length ? [`Cannot tell: ${names(unknown)}.`] : []),
-  ].join(" ");
+  document.getElementById("unmarked").textContent =
+    bare.length ? `Scored above 0 without marked words: ${names(bare)}.` : "Each score above 0 has marked words.";
+  document.getElementById("summary").replaceChildren(...items.map((item) => {
+    const count = spans.filter((one) => one.item === item.dataset.item).length;
+    const marks = count ? `${count} ${count === 1 ? "passage" : "passages"}` : "none";
+    return element("tr", {}, element("th", { scope: "row" }, item.dataset.label),
+      element("td", {}, inWords(scoreOf(item))), element("td", {}, marks));
+  }));
   asking.returnValue = "";
   asking.showModal();
 }
@@ -147,11 +176,17 @@ form.addEventListener("submit", (event) => {
 asking.addEventListener("close", () => {
   if (asking.returnValue === "commit") doing(document.getElementById("commit"), commit);
 });
-form.addEventListener("change", keep);
+form.addEventListener("change", (event) => {
+  keep();
+  expect(null, `${event.target.closest("fieldset").dataset.label}: ${inWords(event.target.value)}. `);
+});
 for (const item of items) {
-  item.addEventListener("focusin", () => {
+  item.addEventListener("focusin", (event) => {
     for (const one of items) one.removeAttribute("aria-current");
     item.setAttribute("aria-current", "true");
+    if (item.contains(event.relatedTarget)) return;
+    // Who comes to the scores of another item by the Tab key means these; no item waits out of sight of its mark.
+    expect(event.target.type === "radio" || waiting === item ? item : null);
   });
   item.querySelector(".mark").addEventListener("click", () => mark(item));
 }
@@ -160,21 +195,26 @@ window.addEventListener("beforeunload", (event) => {
 });
 
 const table = {
+  ...reading,
   m: ask,
-  j: () => step(items, 1),
-  k: () => step(items, -1),
-  "[": () => step(turns, -1, "data-current"),
-  "]": () => step(turns, 1, "data-current"),
+  j: () => step(1),
+  k: () => step(-1),
+  "[": () => turn(-1),
+  "]": () => turn(1),
   v: () => form.requestSubmit(),
   "Ctrl+Enter": () => form.requestSubmit(),
 };
-for (const value of ["0", "1", "2", "3", "u"]) table[`score ${value}`] = () => score(value);
+for (const value of ["0", "1", "2", "3", "4", "5", "6", "7", "8", "u"]) {
+  for (const key of [value, `score ${value}`]) table[key] = () => digit(value);
+}
 items.forEach((item, at) => {
-  for (const key of [`${at + 1}`, `Shift+${at + 1}`]) table[key] = () => pick(item);
+  table[`Shift+${at + 1}`] = () => pick(item);
 });
 const sheet = document.getElementById("keys");
 document.getElementById("show-keys").addEventListener("click", () => sheet.showModal());
 listen(table);
+sheet.querySelector("input").addEventListener("change", () => expect(waiting));
 restore();
+expect(null);
 document.getElementById("commit").disabled = false;
 call("POST", path, {}).catch(fail);

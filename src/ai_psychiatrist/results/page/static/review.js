@@ -2,7 +2,8 @@
 
 import { call, doing, element, fail, say, url } from "./api.js";
 import { listen } from "./keys.js";
-import { selected, wordsAt } from "./marks.js";
+import { wordsAt } from "./marks.js";
+import { chosen, reading } from "./reading.js";
 
 const { id, phase, next } = document.getElementById("review").dataset;
 const path = `/v1/assessments/${id}/review`;
@@ -79,7 +80,7 @@ function rescore(section) {
     return row({ kind: "score", item: section.dataset.item, ...said }, `changed to ${words}`, state);
   }, { class: "small save" });
   const missed = control("Mark selected words as missed", async () => {
-    const found = selected();
+    const found = chosen();
     if (found.why) return say(found.why);
     const { start, end, words } = found;
     await row({ kind: "missed", item: section.dataset.item, start, end }, `missed: “${words}”`, element("span"));
@@ -134,7 +135,7 @@ const table = { "Ctrl+Enter": () => window.location.assign(next) };
 if (phase === "revealed") {
   cards.forEach(judge);
   sections.forEach(rescore);
-  Object.assign(table, {
+  Object.assign(table, reading, {
     a: () => press(current(), "a"),
     r: () => press(current(), "r"),
     m: () => press(itemNow(), "m"),
