@@ -58,7 +58,7 @@ READER_STATES: Final[Mapping[Enum, str]] = {
         "The learned reader is not installed (pip install 'ai-psychiatrist[reader]'): the fixed "
         "phrases stand alone"
     ),
-    ReaderStatus.ANSWERED: "Read by fixed phrases and by the learned reader",
+    ReaderStatus.ANSWERED: "The learned reader is in use beside the fixed phrases",
     ReaderStatus.FAILED: "The learned reader failed: only the fixed phrases were used",
 }
 UNANSWERED: Final = "asked and not answered: ask again"
