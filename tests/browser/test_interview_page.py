@@ -495,6 +495,27 @@ def test_the_operator_asks_follows_and_sees_what_came_from_where(site: Site) -> 
     assert (answer.is_visible(), digests.is_visible()) == (True, False)
 
 
+def test_new_danger_is_announced_on_every_page_that_is_open(site: Site) -> None:
+    """Where something is typed or a link is shown, the page stays and has the alarm above it."""
+    at_list, at_case, asking = site.person(), site.person(), site.person()
+    path = asking.assess("Interviewer: How do you sleep?\nParticipant: Badly, most nights.\n")
+    asking.open(path).click("text=Ask the person")
+    address = asking.page.input_value("#link")
+    at_list.open("/")
+    at_case.open(path)
+    busy = site.person()
+    busy.open("/").fill("#find input[name=subject]", "P-01")
+    person = site.person(**_NARROW)
+    person.page.goto(address)
+    say(person.page, "I want to kill myself.")
+    for one in (at_list, at_case, asking, busy):
+        one.page.wait_for_selector("[role=alert]:has-text('New signs of danger in an interview')")
+        assert one.page.title().startswith("⚠ New danger")
+        one.axe()
+    assert asking.page.input_value("#link") == address
+    assert busy.page.input_value("#find input[name=subject]") == "P-01"
+
+
 def test_no_empty_field_and_no_button_of_danger_is_printed(site: Site) -> None:
     operator = site.person().named("Ada")
     path = operator.assess("Participant: I think about killing myself.\n")

@@ -58,6 +58,7 @@ UNTRACED = {
     RouteKey(
         "GET", "/assessments/{assessment_id}/interview/progress"
     ): "whether there is more to be shown, asked every few seconds",
+    RouteKey("GET", "/danger/progress"): "whether there is more to be shown, asked as often",
     RouteKey("GET", "/static/{digest}/{name}"): "about the service",
     RouteKey("GET", "/openapi.json"): "about the service",
     RouteKey("GET", "/docs"): "about the service",

@@ -53,7 +53,8 @@ def told(
 ) -> list[Any]:
     """Return what the receiver got, once so many calls came; each is signed, none has words.
 
-    `later`: what happens once the server has stopped. `more`: further settings of it.
+    `later`: what happens once the server has stopped. `more`: further settings of it, in which
+    `{url}` stands for the receiver's address.
     """
 
     def serve(receiver: Receiver, loop: asyncio.AbstractEventLoop) -> None:
@@ -63,7 +64,7 @@ def told(
             JOBS_WEBHOOK_HOSTS=receiver.place,
             JOBS_WEBHOOK_SECRET=SECRET,
             JOBS_WEBHOOK_ALLOW_HTTP="true",
-            **more,
+            **{name: value.format(url=receiver.url) for name, value in more.items()},
         )
         with client_of(settings) as client:
             ask(client, receiver)
@@ -177,6 +178,46 @@ def test_receiver_is_reminded_after_a_restart_of_danger_that_nobody_has_read(
     assert event["type"] == "assessment.unread"
     assert (event["data"]["job_id"], event["data"]["subject"]) == (jobs[0], "Study 7")
     assert (event["data"]["danger"], event["data"]["danger_group"]) == ("high", "read_now")
+
+
+def test_address_for_danger_is_reminded_of_what_a_job_without_an_address_found(
+    tmp_path: Path,
+) -> None:
+    """One job has no address, one another, one the same; calm words are reported to none."""
+    dangerous = "Participant: I think about killing myself. canary."
+    jobs: list[str] = []
+
+    def ask(client: httpx.Client, receiver: Receiver) -> None:
+        same, other = receiver.url, f"{receiver.url}/other"
+        for text, callback in (
+            (dangerous, {}),
+            (dangerous, {"callback_url": other}),
+            (dangerous, {"callback_url": same}),
+            (BODY["transcript_text"], {}),
+        ):
+            body = {"transcript_text": text, **callback}
+            begun = client.post("/v1/assessments", json=body, headers=ASYNC)
+            jobs.append(begun.json()["job_id"])
+
+        def is_over() -> bool:
+            found = (client.get(f"/v1/jobs/{job}").json() for job in jobs)
+            return all(one["state"] == "finished" for one in found)
+
+        wait_until(is_over)
+
+    async def later(receiver: Receiver) -> None:
+        clock, hosts = Clock(3_700), settings_for(receiver.place, secret=SECRET)
+        with closing(stores_in(tmp_path)) as stores:
+            process = Webhooks(settings=hosts, stores=stores, now=clock, look_seconds=0.02)
+            async with process.running():
+                await receiver.came(6)
+                await asyncio.sleep(0.3)
+
+    *_, a, b, c, d = events = told(tmp_path, ask, 2, later, DANGER_CALLBACK_URL="{url}")
+    assert len(events) == 6
+    reminders = sorted(one["data"]["job_id"] for one in (a, b, c, d))
+    assert {one["type"] for one in (a, b, c, d)} == {"assessment.unread"}
+    assert reminders == sorted([jobs[0], jobs[1], jobs[1], jobs[2]])
 
 
 def test_address_that_cannot_be_told_is_refused_before_anything_is_stored(tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ from typing import Any
 import httpx
 import pytest
 
+from ai_psychiatrist.domain.callback import Callback
 from ai_psychiatrist.interview.interview_store import InterviewStore
 from ai_psychiatrist.interview.protocol import load_protocols
 from ai_psychiatrist.interview.service import AnswerSubmission, InterviewService
 from ai_psychiatrist.jobs.settings import callback_host
-from ai_psychiatrist.store.jobs import Callback
 from tests.fakes.webhook_receiver import Reaction, Receiver, receiving
 from tests.integration.command_here import run_here
 from tests.integration.running_app import client_of, settings_with
@@ -29,6 +29,8 @@ from tests.integration.test_interview_http import (
     posted,
     read,
 )
+from tests.integration.test_interview_links import answered as answered_by_link
+from tests.integration.test_interview_links import asked_on_page, assessed, opened, person_at
 from tests.integration.test_webhooks import TENANT, serving, settings_for, stores_in
 from tests.patience import wait_until
 
@@ -80,6 +82,41 @@ def test_receiver_is_told_of_each_hold_without_words(tmp_path: Path) -> None:
             "level": "high",
             "categories": ["suicidal_ideation"],
         }
+
+
+def test_address_for_danger_is_told_of_holds_of_interviews_with_and_without_an_address(
+    tmp_path: Path,
+) -> None:
+    held: list[str] = []
+
+    def ask(client: httpx.Client, receiver: Receiver) -> None:
+        callbacks: tuple[Json, ...] = (
+            {},
+            {"callback_url": receiver.url},
+            {"callback_url": f"{receiver.url}/own"},
+        )
+        for more in callbacks:
+            interview = answered(client, begin(client, **more), text=DANGER)
+            held.append(interview["interview_id"])
+        answered(client, begin(client), stop=True)
+
+    events = told(tmp_path, ask, 4, DANGER_CALLBACK_URL="{url}")
+    assert {event["type"] for event in events} == {"interview.held"}
+    # One of them has an address beside it.
+    found = sorted(event["data"]["interview_id"] for event in events)
+    assert found == sorted([*held, held[2]])
+
+
+def test_person_who_is_asked_on_the_page_is_reported_at_once(tmp_path: Path) -> None:
+    def ask(client: httpx.Client, _: Receiver) -> None:
+        token = asked_on_page(client, assessed(client))[1]
+        with person_at(client) as person:
+            opened(person, token)
+            state = person.get("/interview/state").json()
+            assert answered_by_link(person, state, text=DANGER).json()["state"] == "safety_hold"
+
+    (event,) = told(tmp_path, ask, 1, DANGER_CALLBACK_URL="{url}")
+    assert (event["type"], event["data"]["level"]) == ("interview.held", "high")
 
 
 def test_receiver_is_told_once_that_an_interview_is_over(tmp_path: Path) -> None:

@@ -380,7 +380,7 @@ def test_the_command_says_what_is_wrong(tmp_path: Path, options: list[str]) -> N
     assert done.err.startswith("error: ")
 
 
-def _assessed(client: httpx.Client, subject: str = "B-17") -> str:
+def assessed(client: httpx.Client, subject: str = "B-17") -> str:
     """Store an assessment; return where its pages are."""
     body = {"transcript_text": "Participant: I sleep badly, most nights.", "subject": subject}
     made = client.post("/v1/assessments", json=body)
@@ -391,7 +391,7 @@ def _assessed(client: httpx.Client, subject: str = "B-17") -> str:
 _ASKS = "The clinic on the hill asks; questions to the front desk."
 
 
-def _asked(client: httpx.Client, path: str) -> tuple[str, str]:
+def asked_on_page(client: httpx.Client, path: str) -> tuple[str, str]:
     """Ask the person by the page; return the page and the token that it shows."""
     client.get(path, params={"show": "result"})
     sent = client.post(f"{path}/interview", data={"protocol": "phq8", "asked_by": _ASKS})
@@ -403,12 +403,12 @@ def _asked(client: httpx.Client, path: str) -> tuple[str, str]:
 
 def test_the_page_of_an_assessment_says_what_came_from_the_interview(state: Path) -> None:
     with client_of(settings_with(state, **SETTINGS)) as client:
-        path = _assessed(client)
+        path = assessed(client)
         assert "Ask the person" in client.get(path).text
         assert client.get(f"{path}/interview").status_code == 303
-        page, first = _asked(client, path)
+        page, first = asked_on_page(client, path)
         assert "B-17" in page
-        page, token = _asked(client, path)
+        page, token = asked_on_page(client, path)
         with person_at(client) as person:
             assert opened(person, first).status_code == 410
             opened(person, token)
@@ -433,9 +433,58 @@ def test_the_page_of_an_assessment_says_what_came_from_the_interview(state: Path
         assert "link revoked" in client.get(f"{path}/interview").text
 
 
+@pytest.mark.parametrize("is_reported", [False, True])
+def test_before_a_link_is_made_the_page_says_who_is_notified_of_danger(
+    state: Path, *, is_reported: bool
+) -> None:
+    reported = {
+        "DANGER_CALLBACK_URL": "https://ward.example/danger",
+        "JOBS_WEBHOOK_HOSTS": "ward.example",
+        "JOBS_WEBHOOK_SECRET": "0123456789abcdef" * 2,
+    }
+    with client_of(settings_with(state, **(reported if is_reported else {}))) as client:
+        path = assessed(client)
+        before = client.get(path, params={"show": "result"}).text
+        page, _ = asked_on_page(client, path)
+        for shown in (before, page):
+            assert ("Nobody is notified of danger" in shown) is not is_reported
+            assert ("DANGER_CALLBACK_URL" in shown) is not is_reported
+        assert "Link not opened yet" in page
+        shown = client.get(path).text
+        assert "Link not opened yet" in shown
+        assert "asked about, and not answered" not in page + shown
+        assert "items asked about" not in page + shown
+
+
+@pytest.mark.parametrize("is_public", [False, True])
+def test_a_link_that_only_this_machine_opens_says_so(state: Path, *, is_public: bool) -> None:
+    public = {"API_PUBLIC_URL": "https://interviews.example"} if is_public else {}
+    with client_of(settings_with(state, **public)) as client:
+        page, _ = asked_on_page(client, assessed(client))
+        assert ("no other device can open it. Set API_PUBLIC_URL" in page) is not is_public
+
+
+def test_a_person_with_unread_danger_is_asked_only_after_a_confirmation_that_names_it(
+    state: Path,
+) -> None:
+    body = {"transcript_text": "Participant: I want to kill myself. I sleep badly, most nights."}
+    with client_of(settings_with(state)) as client:
+        made = client.post("/v1/assessments", json=body).json()["assessment_id"]
+        path = f"/assessments/{made}"
+        page = client.get(path, params={"show": "result"}).text
+        assert "1 statement of danger in the transcript (high) is not yet read" in page
+        refused = client.post(f"{path}/interview", data={"protocol": "phq8"})
+        assert (refused.status_code, "nobody has confirmed reading" in refused.text) == (409, True)
+        assert client.get("/v1/interviews").json()["total"] == 0
+        agreed = {"protocol": "phq8", "knows_danger": "true"}
+        assert client.post(f"{path}/interview", data=agreed).status_code == 303
+        client.post(f"/v1{path}/acknowledgements", json={})
+        assert "knows_danger" not in client.get(path).text
+
+
 def test_the_address_of_a_new_link_is_shown_once_and_no_reload_makes_another(state: Path) -> None:
     with client_of(settings_with(state, **SETTINGS)) as client:
-        path = f"{_assessed(client)}/interview"
+        path = f"{assessed(client)}/interview"
         sent = client.post(path, data={"protocol": "phq8"})
         page = client.get(path)
         (token,) = re.findall(r"/interview#([\w-]{32})", page.text)
@@ -459,8 +508,8 @@ def test_the_address_of_a_new_link_is_shown_once_and_no_reload_makes_another(sta
 @pytest.mark.parametrize("what", ["assessments", "subjects"])
 def test_what_is_erased_takes_the_interview_about_it_along(state: Path, what: str) -> None:
     with client_of(settings_with(state, **SETTINGS)) as client:
-        path = _assessed(client)
-        _, token = _asked(client, path)
+        path = assessed(client)
+        _, token = asked_on_page(client, path)
         (listed,) = client.get("/v1/assessments").json()["assessments"]
         key = listed["assessment_id" if what == "assessments" else "subject_id"]
         assert client.delete(f"/v1/{what}/{key}").status_code == 204
@@ -486,8 +535,8 @@ def test_what_is_erased_takes_the_interview_about_it_along(state: Path, what: st
 def test_nobody_learns_scores_by_asking(
     state: Path, operator: httpx.Client, scopes: set[Scope], status: int, leads_to: str | None
 ) -> None:
-    path = _assessed(operator)
-    _asked(operator, path)
+    path = assessed(operator)
+    asked_on_page(operator, path)
     with person_at(operator) as other:
         other.headers["X-API-Key"] = key_for(state, *scopes).text
         answer = other.post(f"{path}/interview", data={"protocol": "phq8"})

@@ -20,6 +20,11 @@ SECRET = "sk-copper-lanterns"
         pytest.param({"API_MAX_TOTAL_CHARS": "1"}, "API_MAX_TOTAL_CHARS is gone", id="retired"),
         pytest.param({"ENABLE_FEW_SHOT": "true"}, "set REFERENCES_DIR", id="contradiction"),
         pytest.param(
+            {"DANGER_CALLBACK_URL": f"https://{SECRET}.example/"},
+            "DANGER_CALLBACK_URL cannot be used here: JOBS_WEBHOOK_HOSTS names no host",
+            id="danger_callback",
+        ),
+        pytest.param(
             {"MODEL_DEFAULT": "openai:a", "OPENAI_API_KEY": SECRET, "MODEL_LOCAL_ONLY": "true"},
             "MODEL_LOCAL_ONLY=true refuses model 'openai:a'",
             id="local_only",

@@ -19,13 +19,14 @@ from typing import Any
 import pytest
 from structlog.typing import EventDict
 
+from ai_psychiatrist.domain.callback import Callback
 from ai_psychiatrist.jobs.settings import WebhookSettings, callback_host
 from ai_psychiatrist.jobs.webhooks import Webhooks
 from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.store.cipher import StoreKeys
 from ai_psychiatrist.store.database import StoreLimits
 from ai_psychiatrist.store.deliveries import Delivery, DeliveryState
-from ai_psychiatrist.store.jobs import Callback, NewJob
+from ai_psychiatrist.store.jobs import NewJob
 from ai_psychiatrist.store.records import NewRecord
 from ai_psychiatrist.store.stores import KEY_NAME, Records, StorePlace, Stores
 from tests.fakes.captured_events import captured_events

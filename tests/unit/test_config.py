@@ -56,6 +56,7 @@ DEFAULTS = {
     "ASSESS_PART_CHARACTERS": "40000",
     "DANGER_MODEL": "",
     "DANGER_NOTICE": "",
+    "DANGER_CALLBACK_URL": "",
     "DANGER_REMIND_MINUTES": "60",
     "READER_ENABLED": "true",
     "BELIEF_SOURCES": "rules",

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Final, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from ai_psychiatrist.infrastructure.options import Options
@@ -31,18 +31,31 @@ class DangerSettings(Options):
             "Who reads a held interview, and when; shown to the person. Empty: possibly no one."
         ),
     )
+    callback_url: SecretStr = Field(
+        default=SecretStr(""),
+        description=(
+            "Address that is notified of danger in every interview, and of unread danger in "
+            "every assessment; its host stands in JOBS_WEBHOOK_HOSTS. Empty: none."
+        ),
+    )
     remind_minutes: int = Field(
         default=60,
         ge=0,
         le=10_080,
-        description="Minutes after its end until the `callback_url` of a job is called about "
-        "statements of danger that were not confirmed as read; 0: never.",
+        description="Minutes after its end until the `callback_url` of a job and "
+        "DANGER_CALLBACK_URL are called about statements of danger that were not confirmed as "
+        "read; 0: never.",
     )
 
     @field_validator("notice")
     @classmethod
     def _is_one_paragraph(cls, notice: str) -> str:
         return " ".join(notice.split())
+
+    @property
+    def is_reported(self) -> bool:
+        """Whether an address is notified of danger in every interview."""
+        return bool(self.callback_url.get_secret_value())
 
     @property
     def is_off(self) -> bool:

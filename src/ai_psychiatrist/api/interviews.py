@@ -183,7 +183,7 @@ async def revoke_link(
 
 def send_hold_notice(interview: InterviewSnapshot, request: Request) -> None:
     """Have it sent at once that an interview is held, and not at the next look for what is due."""
-    if interview.state is InterviewState.SAFETY_HOLD and interview.callback is not None:
+    if interview.state is InterviewState.SAFETY_HOLD:
         jobs_of(request).webhooks.wake()
 
 

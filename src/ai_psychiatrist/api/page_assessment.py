@@ -7,7 +7,7 @@ from hashlib import sha256
 from fastapi import APIRouter, Request, Response
 
 from ai_psychiatrist.api.authorization import PrincipalOf, Required, requires
-from ai_psychiatrist.api.dependencies import RecordId, RecordsOf, ServicesOf
+from ai_psychiatrist.api.dependencies import RecordId, RecordsOf, ServicesOf, services_of
 from ai_psychiatrist.api.page_acknowledge import read_view
 from ai_psychiatrist.api.page_held_interview import danger_in_interview
 from ai_psychiatrist.api.page_interview import interview_view, item_protocols
@@ -300,6 +300,7 @@ async def _sheet(request: Request, found: _Read, principal: Principal) -> Respon
         phase=found.phase.value,
         ratings=ratings_view(view, found.rows, principal),
         interview=await interview_view(found.interviews, request),
+        is_reported=services_of(request).settings.danger.is_reported,
         protocols=await item_protocols(request),
         may_ask=Scope.ASSESS in principal.scopes,
         may_review=Scope.REVIEW in principal.scopes,

@@ -9,6 +9,7 @@ from typing import Final
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
 from pydantic import ValidationError
 
 from ai_psychiatrist.agents.baseline import BASELINE
@@ -197,6 +198,7 @@ async def cohort(
             subject=None,
             ratings=None,
             interview=None,
+            is_reported=True,
             may_ask=False,
             may_review=False,
             may_erase=False,
@@ -219,6 +221,13 @@ async def cohort(
         exports=EXPORTS,
         is_asked_first=is_asked_first(principal),
     )
+
+
+@router.get("/danger/progress")
+async def danger_progress(records: RecordsOf) -> Response:
+    """Say whether the interviews with danger have changed; no word of them."""
+    found = await records.ask(interviews_in_danger)
+    return JSONResponse({"shown": found.shown, "danger": found.count})
 
 
 @router.post("/find")

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
@@ -88,6 +89,17 @@ class InterviewsInDanger:
     total: int
     unread: int
     """How many about no assessment have danger that nobody has confirmed reading."""
+
+    @property
+    def count(self) -> int:
+        """How many statements of danger are in those that are listed."""
+        return sum(one.row.to_read for one, _ in self.listed)
+
+    @property
+    def shown(self) -> str:
+        """Changes with every change of what is listed."""
+        rows = (f"{one.row.id_hash} {one.row.version} {one.row.unread}" for one, _ in self.listed)
+        return sha256("\n".join((str(self.total), *rows)).encode()).hexdigest()[:16]
 
 
 def interviews_in_danger(store: Store) -> InterviewsInDanger:

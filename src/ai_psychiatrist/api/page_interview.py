@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
@@ -41,16 +42,19 @@ from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewPhase
+from ai_psychiatrist.infrastructure.options import is_of_this_machine
 from ai_psychiatrist.interview.interview_store import ReadInterview, read_all
 from ai_psychiatrist.interview.protocol.records import ProtocolKind
 from ai_psychiatrist.interview.record import Interview
 from ai_psychiatrist.interview.service import InterviewService
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 from ai_psychiatrist.results.reading import result_of
+from ai_psychiatrist.reviews.acknowledging import unread_count
 from ai_psychiatrist.reviews.blindness import give_scores, is_asked_first
 from ai_psychiatrist.store.interviews import id_hash
 from ai_psychiatrist.store.records import Record
 from ai_psychiatrist.store.store import Store
+from ai_psychiatrist.store.stores import Records
 
 _PREFIX: Final = "/assessments/{assessment_id}/interview"
 _PROTOCOL: Final = "phq8"
@@ -58,6 +62,10 @@ _ALL: Final = "all"
 """Of the form: whether what was answered before is asked again."""
 _ADDRESS: Final = "link"
 """For what the address of a new link is sealed."""
+_UNREAD_DANGER: Final = (
+    "The transcript has signs of danger that nobody has confirmed reading. Read and confirm them, "
+    "or go back and confirm that the person is to be asked alone all the same."
+)
 _STATES: Final = {
     InterviewState.PREPARING: "It is being prepared.",
     InterviewState.AWAITING: "A question waits for the person's answer.",
@@ -111,6 +119,16 @@ class InterviewView:
     def is_open(self) -> bool:
         """Whether the person can still answer, or a person has to look first."""
         return is_open(self.interview.state)
+
+    @property
+    def danger_count(self) -> int:
+        """How many statements of danger there are in it."""
+        return len(self.read.statements)
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether the person has answered, or opened the link."""
+        return self.interview.turn > 0 or not self.is_link_waiting
 
     @property
     def is_link_waiting(self) -> bool:
@@ -174,6 +192,9 @@ async def follow(assessment_id: RecordId, request: Request) -> Response:
         view=view,
         danger=await danger_in_interview(view.interview, request),
         address=address,
+        is_local_address=address is not None
+        and is_of_this_machine(urlsplit(address).hostname or ""),
+        is_reported=services_of(request).settings.danger.is_reported,
         may_ask=Scope.ASSESS in principal_of(request).scopes,
         may_read=Scope.READ in principal_of(request).scopes,
     )
@@ -188,7 +209,7 @@ async def progress(assessment_id: RecordId, request: Request) -> Response:
     about = await records_of(request).ask(lambda store: _about(store, assessment_id))
     view = await interview_view(about, request)
     shown = None if view is None else f"{view.interview.version} {view.link_words}"
-    return JSONResponse({"shown": shown})
+    return JSONResponse({"shown": shown, "danger": 0 if view is None else view.danger_count})
 
 
 @stepping.post("")
@@ -208,15 +229,13 @@ async def ask_person(
     here = _path(assessment_id)
     interview = await _kept(seen.interview_id, service)
     if interview is None or interview.state.is_over:
+        record = await records.ask(lambda store: store.get(assessment_id))
+        if "knows_danger" not in form and await _has_unread_danger(record, records):
+            return await message_page(request, "Not begun", _UNREAD_DANGER, status=409)
         asked_by = form.get("asked_by", "").strip()
         inputs = {"asked_by": asked_by} if asked_by else {}
-        begun = await _begun(
-            await records.ask(lambda store: store.get(assessment_id)),
-            form.get("protocol", _PROTOCOL),
-            inputs,
-            service,
-            asks_all=_ALL in form,
-        )
+        protocol = form.get("protocol", _PROTOCOL)
+        begun = await _begun(record, protocol, inputs, service, asks_all=_ALL in form)
         if begun is None:
             words = "It has no scores, so nothing is known of what to ask."
             return await message_page(request, "Nothing to ask", words, status=409)
@@ -288,6 +307,13 @@ def _seen(store: Store, record_id: str, principal: Principal) -> _Seen:
 
 def _about(store: Store, record_id: str) -> tuple[ReadInterview, ...]:
     return read_all(store.interviews.about(record_id))
+
+
+async def _has_unread_danger(record: Record, records: Records) -> bool:
+    """Return whether the transcript has danger from moderate up that nobody has confirmed."""
+    result = await RESULT_READERS.run(lambda: result_of(record.result, field="assessment_id"))
+    rows = await records.ask(lambda store: store.acknowledgements.of(record.summary.id))
+    return result.risk.level.is_urgent and unread_count(result.risk, rows) > 0
 
 
 async def _begun(

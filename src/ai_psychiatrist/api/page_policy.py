@@ -30,7 +30,7 @@ _DOCUMENTATION_PATH: Final = "/docs"
 _PAGE_PATHS: Final = frozenset(
     {"/", "/find", "/new", "/login", "/logout", "/next", "/agreement", PARTICIPANT_PATH}
 )
-_PAGES_UNDER: Final = ("/assessments/", "/chosen/", "/interviews/")
+_PAGES_UNDER: Final = ("/assessments/", "/chosen/", "/danger/", "/interviews/")
 _KEPT: Final = "public, max-age=31536000, immutable"
 
 

@@ -14,13 +14,14 @@ from ai_psychiatrist.api.assessments import ReadTranscript, reading_to_score
 from ai_psychiatrist.api.authorization import principal_of
 from ai_psychiatrist.api.dependencies import jobs_of, records_of, services_of
 from ai_psychiatrist.api.requests import IDEMPOTENCY_KEY, KeptAssessmentRequest, ScoringInQuery
+from ai_psychiatrist.domain.callback import Callback
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.infrastructure.digests import keyed_digest
 from ai_psychiatrist.infrastructure.logging import begin_assessment
 from ai_psychiatrist.infrastructure.off_loop import run_in_thread
 from ai_psychiatrist.jobs.settings import callback_host
 from ai_psychiatrist.store.idempotency import Answered, IdempotencyKey
-from ai_psychiatrist.store.jobs import Callback, JobRef, NewJob
+from ai_psychiatrist.store.jobs import JobRef, NewJob
 from ai_psychiatrist.store.records import Figures, NewRecord, danger_figures
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records

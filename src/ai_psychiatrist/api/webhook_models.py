@@ -149,13 +149,19 @@ async def tell_of_job(event: JobEnded) -> None:
 
 @webhooks.post("assessment.unread")
 async def tell_of_unread_danger(event: AssessmentUnread) -> None:
-    """Tell the `callback_url` of a job that its danger was not confirmed as read in time."""
+    """Report that the danger in a job was not confirmed as read in time.
+
+    To its `callback_url`, and to DANGER_CALLBACK_URL.
+    """
 
 
 @webhooks.post("interview.held", name="tell_of_held_interview")
 @webhooks.post("interview.unread", name="tell_of_unread_interview")
 async def tell_of_held_interview(event: InterviewHeld) -> None:
-    """Tell the `callback_url` of an interview that it is held, and later that nobody read why."""
+    """Report that an interview is held, and later that nobody read why.
+
+    To its `callback_url`, and to DANGER_CALLBACK_URL.
+    """
 
 
 @webhooks.post("interview.finished")

@@ -260,7 +260,7 @@ def restore(
         copies.place()
     with opened_stores(settings) as stores:
         note_restored(stores)
-    typer.echo(f"restored {len(tenants)} tenants")
+    typer.echo(f"restored {len(tenants)} {'tenant' if len(tenants) == 1 else 'tenants'}")
     raise typer.Exit(ExitCode.PARTIAL if has_failed(findings) else ExitCode.COMPLETE)
 
 

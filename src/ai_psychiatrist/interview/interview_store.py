@@ -98,7 +98,7 @@ class InterviewStore:
 
         `answer`: what was sent that the step took; it tells another one under the same key.
         `finished_key`: the key of the answer whose turn the step ends. `events`: what its
-        `callback_url` is told of. Raises `RequestConflict`
+        receivers are told of. Raises `RequestConflict`
         when the stored version is not the one before, and `NotFound`; then nothing is written.
         """
         turn = None
@@ -266,9 +266,7 @@ def _columns(interview: Interview) -> dict[str, Value]:
 def _notices(
     interview: Interview, events: Collection[DeliveryEvent]
 ) -> tuple[InterviewNotice, ...]:
-    callback, danger = interview.callback, interview.danger
-    if callback is None:
-        return ()
+    danger = interview.danger
     data: dict[str, object] = {
         "interview_id": interview.id,
         "protocol": interview.protocol.id,
@@ -283,7 +281,7 @@ def _notices(
             "categories": danger.categories,
         }
     return tuple(
-        InterviewNotice(event=event, callback=callback, data=data | details[event])
+        InterviewNotice(event=event, callback=interview.callback, data=data | details[event])
         for event in events
     )
 

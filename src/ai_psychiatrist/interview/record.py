@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Self
 
 from ai_psychiatrist.agents.interview.outputs import AnalysisReply
+from ai_psychiatrist.domain.callback import Callback
 from ai_psychiatrist.domain.failures import Attempt, FailureCode
 from ai_psychiatrist.domain.interview import (
     Drift,
@@ -30,7 +31,6 @@ from ai_psychiatrist.domain.interview_items import (
 )
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.risk import ReadingStatus, RiskCategory, RiskLevel, RiskSource
-from ai_psychiatrist.store.jobs import Callback
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

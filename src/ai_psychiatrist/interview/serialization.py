@@ -10,11 +10,11 @@ from typing import Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from ai_psychiatrist.domain.callback import Callback
 from ai_psychiatrist.domain.errors import ArtifactMismatch
 from ai_psychiatrist.domain.interview import InterviewState
 from ai_psychiatrist.domain.interview_items import AssessmentInput
 from ai_psychiatrist.interview.record import Interview, Spent
-from ai_psychiatrist.store.jobs import Callback
 
 T = TypeVar("T")
 

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Final, TypeVar
 from weakref import WeakValueDictionary
 
+from ai_psychiatrist.domain.callback import Callback
 from ai_psychiatrist.domain.errors import (
     AgentFailed,
     InputError,
@@ -46,7 +47,6 @@ from ai_psychiatrist.interview.snapshot import (
 from ai_psychiatrist.interview.submission import AnswerSubmission, check_key, refuse_broken_input
 from ai_psychiatrist.store.deliveries import DeliveryEvent
 from ai_psychiatrist.store.interviews import InterviewListRequest, Keyed
-from ai_psychiatrist.store.jobs import Callback
 
 logger = get_logger(__name__)
 

@@ -129,6 +129,21 @@ def _named_host(host: str) -> str:
     return named
 
 
+def danger_address(address: SecretStr, settings: WebhookSettings) -> tuple[str, str] | None:
+    """Return host and address that are notified of all danger, `None` where none are.
+
+    Raises `ConfigurationError`, which quotes none of it, for what no `callback_url` may be.
+    """
+    url = address.get_secret_value()
+    if not url:
+        return None
+    try:
+        return callback_host(url, settings), url
+    except InputError as error:
+        msg = str(error).replace("callback_url", "DANGER_CALLBACK_URL", 1)
+        raise ConfigurationError(msg) from None
+
+
 def callback_host(address: str, settings: WebhookSettings) -> str:
     """Return host and port of a `callback_url`; raises `InputError`, which quotes none of it."""
     host = host_of(address) if len(address) <= MOST_URL_CHARACTERS else ""

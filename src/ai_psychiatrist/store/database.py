@@ -23,6 +23,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError
 
+from ai_psychiatrist.domain.callback import Callback
 from ai_psychiatrist.domain.errors import StoreUnusable
 from ai_psychiatrist.store.errors import out_of_bytes, translated
 from ai_psychiatrist.store.schema import KEYS, OF_TENANT, tenants
@@ -231,6 +232,8 @@ class StoreLimits:
     """How long a webhook is remembered after it was delivered or given up."""
     remind_unread: timedelta = timedelta(hours=1)
     """How long after the end of a job its statements of danger may be unread; 0: any time."""
+    danger_callback: Callback | None = None
+    """Where danger in every interview and assessment is reported, beside a `callback_url`."""
     keep_interviews: timedelta = timedelta(days=30)
     """How long an interview is kept after its last change."""
     max_interviews: int = 10_000

@@ -16,10 +16,10 @@ from typing import Final
 
 from sqlalchemy import Executable, and_, bindparam, case, delete, func, not_, or_, select, update
 
+from ai_psychiatrist.domain.callback import Callback
 from ai_psychiatrist.domain.errors import ArtifactMismatch, NotFound
 from ai_psychiatrist.domain.shape import Shape
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value, own, written
-from ai_psychiatrist.store.jobs import Callback
 from ai_psychiatrist.store.keys import Seal, TenantKeys
 from ai_psychiatrist.store.records import IS_KEPT, NOT_ERASED, OF_RECORD, level_of
 from ai_psychiatrist.store.schema import OF_TENANT, deliveries, interviews, jobs, records, tenants
@@ -64,10 +64,11 @@ class Delivery(Shape):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterviewNotice:
-    """A webhook of an interview, and its address; no words of the person."""
+    """An event of an interview, and who is told of it; no words of the person."""
 
     event: DeliveryEvent
-    callback: Callback
+    callback: Callback | None
+    """Of the interview, if it has one; a hold is reported to the operator's as well."""
     data: Mapping[str, object] = field(repr=False)
     """By the names that the receiver gets."""
 
@@ -157,8 +158,12 @@ _UNREAD_AT_END: Final = (
         *records.c["state", "subject_id", "danger", "danger_group", "to_read"],
         *jobs.c["batch_id", "ended_at"],
     )
-    .select_from(_WITH_JOB)
-    .where(_IS_OF_JOB, records.c.unread > 0)
+    .select_from(
+        records.join(
+            jobs, (jobs.c.tenant == records.c.tenant) & (jobs.c.record_id == records.c.id)
+        ).outerjoin(deliveries, _WITH_RECORD & (deliveries.c.event == DeliveryEvent.JOB_ENDED))
+    )
+    .where(own(records), records.c.id == OF_RECORD, records.c.unread > 0)
 )
 _NEXT: Final = (
     update(tenants)
@@ -196,10 +201,10 @@ class DeliveryRows:
         self._change(_MAKE_DUE, of_record=record_id, state=DeliveryState.PENDING, due=now)
 
     def tell_interview(self, id_hash: str, notice: InterviewNotice, seal: Seal) -> None:
-        """Make a webhook of an interview due, inside the transaction of its step.
+        """Make the webhooks of an event of an interview due, inside the transaction of its step.
 
-        After one that it is held, it is due later that what was said is not read, as for an
-        assessment.
+        That it is held is reported to its own address and to the one for danger. After that, it
+        is due later that what was said is not read, as for an assessment.
         """
         now, wait = self.database.now(), self.database.limits.remind_unread
         is_held = notice.event is DeliveryEvent.INTERVIEW_HELD
@@ -208,13 +213,21 @@ class DeliveryRows:
         if is_held and wait:
             due[DeliveryEvent.INTERVIEW_UNREAD] = written(datetime.fromisoformat(now) + wait)
         with self.database.writing():
-            for event, at in due.items():
-                self._tell(event, data, notice.callback, seal, due=at, id_hash=id_hash)
+            for receiver in self._receivers(notice.callback, is_danger=is_held):
+                for event, at in due.items():
+                    self._tell(event, data, receiver, seal, due=at, id_hash=id_hash)
+
+    def _receivers(self, own_one: Callback | None, *, is_danger: bool) -> list[Callback]:
+        """Return who is told, each once: the caller's own address, and of danger the operator's."""
+        others = self.database.limits.danger_callback if is_danger else None
+        receivers = (one for one in (own_one, others) if one is not None)
+        return list({one.url: one for one in receivers}.values())
 
     def remind_unread(self, record_id: str) -> None:
         """Make it due later that danger of a job is not read, inside the transaction of its end.
 
-        Nothing is due where nobody is notified of the end, or there is nothing to be read now.
+        Reported to who is notified of the end, and to the address for danger. Nothing is due where
+        there is neither, or nothing to be read now.
         """
         wait = self.database.limits.remind_unread
         row = self.database.one(_UNREAD_AT_END, of_record=record_id) if wait else None
@@ -223,7 +236,10 @@ class DeliveryRows:
         # What cannot be opened is not delivered either.
         with suppress(ArtifactMismatch, NotFound):
             seal, subject = self.keys.seal(row.subject_id), self.keys.name(row.subject_id)
-            url = seal.take(row.body, record_id, deliveries.name).decode()
+            of_job = None
+            if row.host is not None:
+                url = seal.take(row.body, record_id, deliveries.name).decode()
+                of_job = Callback(host=row.host, url=url)
             data = {
                 "job_id": record_id,
                 "batch_id": row.batch_id,
@@ -235,10 +251,9 @@ class DeliveryRows:
                 "ended_at": _shown(row.ended_at),
             }
             due = written(datetime.fromisoformat(row.ended_at) + wait)
-            to = Callback(host=row.host, url=url)
-            self._tell(
-                DeliveryEvent.ASSESSMENT_UNREAD, data, to, seal, due=due, record_id=record_id
-            )
+            event = DeliveryEvent.ASSESSMENT_UNREAD
+            for receiver in self._receivers(of_job, is_danger=True):
+                self._tell(event, data, receiver, seal, due=due, record_id=record_id)
 
     def forget_reminder(self, **owner: str) -> None:
         """Delete the reminder of unread danger, in the transaction that confirms the reading.

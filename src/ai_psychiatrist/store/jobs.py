@@ -9,6 +9,7 @@ from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from ai_psychiatrist.domain.assessment import AssessmentStatus
+from ai_psychiatrist.domain.callback import Callback
 from ai_psychiatrist.domain.model_call import ModelCall
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.risk import RiskLevel
@@ -38,15 +39,6 @@ class JobRef:
     """Its number in the run, from 1."""
     taken: int = field(default=0, compare=False)
     """How often it was claimed before, and not put back."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Callback:
-    """An address that is notified of the end of a job."""
-
-    host: str
-    """Host and port."""
-    url: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from tests.unit.store.stored import RESULT, TRANSCRIPT, Clock, OpenedStore, figu
 from tests.unit.store.test_postgresql import COLUMNS
 
 from ai_psychiatrist.domain.acknowledgement import Statement, WasRead
+from ai_psychiatrist.domain.callback import Callback
 from ai_psychiatrist.domain.errors import ConfigurationError
 from ai_psychiatrist.domain.risk import RiskGroup, RiskLevel
 from ai_psychiatrist.store.database import StoreLimits, written
@@ -26,7 +27,7 @@ from ai_psychiatrist.store.deliveries import (
     InterviewNotice,
 )
 from ai_psychiatrist.store.interviews import StoredInterview
-from ai_psychiatrist.store.jobs import Callback, NewJob
+from ai_psychiatrist.store.jobs import NewJob
 from ai_psychiatrist.store.records import Figures, NewRecord
 from ai_psychiatrist.store.store import Store
 

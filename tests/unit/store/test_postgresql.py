@@ -32,6 +32,7 @@ from ai_psychiatrist.access.interview_links import InterviewLinks
 from ai_psychiatrist.access.keys import KeyStore
 from ai_psychiatrist.access.sessions import MOST_OF_ONE, SessionStore
 from ai_psychiatrist.domain.acknowledgement import Statement, WasRead
+from ai_psychiatrist.domain.callback import Callback
 from ai_psychiatrist.domain.errors import (
     ArtifactMismatch,
     ConfigurationError,
@@ -53,7 +54,7 @@ from ai_psychiatrist.store.deliveries import (
 )
 from ai_psychiatrist.store.interviews import InterviewListRequest, StoredInterview, id_hash
 from ai_psychiatrist.store.job_rows import KeptJobCall
-from ai_psychiatrist.store.jobs import Callback, JobRef, NewJob, TakenJob
+from ai_psychiatrist.store.jobs import JobRef, NewJob, TakenJob
 from ai_psychiatrist.store.listing import RecordListRequest, Sort
 from ai_psychiatrist.store.opening import open_postgresql
 from ai_psychiatrist.store.queue import Queue
