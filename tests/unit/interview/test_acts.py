@@ -10,6 +10,7 @@ from tests.unit.interview.built import OPEN, PROTOCOLS, RIGHT, Desk, assessed, d
 from tests.unit.interview.scripted_agents import ScriptedAgents
 
 from ai_psychiatrist.domain.interview import (
+    AnswerKind,
     EndReason,
     GivenAnswer,
     InterviewState,
@@ -281,7 +282,30 @@ def test_every_question_outlasts_a_pause_a_question_back_and_a_fragment(
     assert at.scores(*OPEN) == plain.scores(*OPEN)
 
 
-@pytest.mark.parametrize("text", ["hi", "brb", "who reads this?", "stop", "sleep three days"])
+@pytest.mark.parametrize("text", ["hi", "who reads this?"])
+def test_who_only_asks_back_or_greets_is_asked_to_choose_in_the_end(
+    text: str, tmp_path: Path
+) -> None:
+    first, explained, asked = (lead(tmp_path, *[text] * times) for times in (0, 4, 5))
+    assert explained.question.text == first.question.text
+    assert asked.question.text != first.question.text
+    assert [one.kind for one in asked.question.options].count(AnswerKind.ANCHOR) == 4
+
+    async def work(at: Desk) -> None:
+        await at.begin(assessment=assessed(*OPEN))
+        while not at.snapshot.state.is_over:
+            await at.say(text)
+
+    with desk(tmp_path) as over:
+        asyncio.run(work(over))
+    assert (over.snapshot.state, over.snapshot.end_reason) == (
+        InterviewState.DONE,
+        EndReason.ASKS_SPENT,
+    )
+    assert over.scores(*OPEN) == [None] * len(OPEN)
+
+
+@pytest.mark.parametrize("text", ["brb", "stop", "sleep three days"])
 def test_who_never_answers_comes_to_an_end(text: str, tmp_path: Path) -> None:
     replies = {"brb": "back", "stop": "no"}
     said = [text, replies.get(text, text)] * 41

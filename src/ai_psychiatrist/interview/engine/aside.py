@@ -1,6 +1,7 @@
 """Messages that answer no item: stop, pause, ask back, review, continue."""
 
 from dataclasses import replace
+from typing import Final
 
 from ai_psychiatrist.domain.interview import (
     EndReason,
@@ -32,7 +33,7 @@ from ai_psychiatrist.interview.engine.turns import (
     with_goals,
 )
 from ai_psychiatrist.interview.messages import Message
-from ai_psychiatrist.interview.phq8.corrections import named_items
+from ai_psychiatrist.interview.phq8.corrections import item_at_place, named_items
 from ai_psychiatrist.interview.phq8.free_answers import (
     AnswerReading,
     ReadingKind,
@@ -41,6 +42,10 @@ from ai_psychiatrist.interview.phq8.free_answers import (
 from ai_psychiatrist.interview.protocol.placeholders import filled
 from ai_psychiatrist.interview.protocol.records import InterviewProtocol, ProtocolKind
 from ai_psychiatrist.interview.record import Interview
+
+_ASIDES: Final = frozenset({Act.QUESTION, Act.FRAGMENT})
+_MOST_ASIDES: Final = 4
+"""Messages about one item that answer nothing and cost no ask; each further one costs one."""
 
 
 def wishes_to_stop(
@@ -136,6 +141,10 @@ def not_answering(
         return interview
     if message.does(Act.PAUSE):
         return left(protocol, interview, message)
+    asides = [one for one in interview.acts if one.item is message.asked and one.act in _ASIDES]
+    if len(asides) > _MOST_ASIDES:
+        # Who only asks back is asked for one of the four answers in the end.
+        return None
     if message.topic is not None and not (message.has_score or message.others):
         told = explained(protocol, interview, message.topic, message.asked)
         return repeat(interview, question, notice=told)
@@ -196,7 +205,9 @@ def looked_through(
 ) -> Interview:
     """End after the review, or open what the person wants to change."""
     review, question = protocol.conversation.review, interview.question
-    named = named_items(message.text, interview.asked_items)
+    listed = interview.asked_items
+    at_place = item_at_place(message.text, listed)
+    named = named_items(message.text, listed) or ((at_place,) if at_place else ())
     changes = {item: read for item, read in message.others.items() if item in named}
     if changes:
         for item, read in changes.items():

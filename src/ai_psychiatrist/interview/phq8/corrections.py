@@ -41,6 +41,8 @@ _TOLD: Final = re.compile(
     r"(?:\w+\W+){1,5}$"
 )
 """Before a quote ends: it is the answer of before that is told."""
+_ONE: Final = re.compile(r" (?:one|question|answer)\b")
+"""After the name of an item: "the sleep one"."""
 _LEAST_DAYS: Final = 2
 """After a bare "no" fewer days deny what was asked: "no, one day at most"."""
 
@@ -127,6 +129,13 @@ def topic_at_head(text: str) -> tuple[Item, int] | None:
     return None
 
 
+def item_at_place(text: str, listed: Sequence[Item]) -> Item | None:
+    """Return which of the items of a list a text names by their number: "number five"."""
+    spoken = spoken_answer(text[:MOST_CHARACTERS]).spoken
+    found = [item for at, item in enumerate(listed) if _number(at, is_listed=True).search(spoken)]
+    return found[0] if len(found) == 1 else None
+
+
 def item_spoken_about(text: str, among: Iterable[Item]) -> Item | None:
     """Return which of some items words say they are about: "I'd rather not talk about sleep"."""
     spoken = spoken_answer(text[:MOST_CHARACTERS]).spoken
@@ -158,7 +167,10 @@ def item_meant(text: str, earlier: Sequence[Item], current: Item) -> Item | None
 
 def _is_replaced(asked: Item, withdrawn: Withdrawn, after: str) -> bool:
     """Whether another answer follows: "about sleep, I was wrong. Three days."."""
-    return not named_items(after, [asked]) and _has_score(read_answer(withdrawn.item, after))
+    is_of_asked = named_items(after, [asked]) or wording("question", "this_one").search(
+        spoken_answer(after).spoken
+    )
+    return not is_of_asked and _has_score(read_answer(withdrawn.item, after))
 
 
 def _takes_back_all(text: str, read: AnswerReading | None, withdrawn: Withdrawn) -> bool:
@@ -176,9 +188,12 @@ def _has_score(read: AnswerReading | None) -> bool:
 
 def _placed(asked: Item, answer: SpokenAnswer, earlier: Sequence[Item]) -> list[Withdrawn]:
     """Return the answer that a sentence takes back by its place: "the first one was wrong"."""
-    places = dict(zip(("before", "two_before"), reversed(earlier), strict=False))
-    if earlier:
-        places["first"] = min(earlier, key=list(Item).index)
+    places = {
+        wording("question", key): item
+        for key, item in zip(("before", "two_before"), reversed(earlier), strict=False)
+    }
+    in_order = sorted({asked, *earlier}, key=list(Item).index)
+    places |= {_number(at): item for at, item in enumerate(in_order) if item is not asked}
     found = []
     for sentence in _SENTENCE.finditer(answer.spoken):
         mark = wording("takes_back", "beside_place").search(answer.spoken, *sentence.span())
@@ -186,7 +201,7 @@ def _placed(asked: Item, answer: SpokenAnswer, earlier: Sequence[Item]) -> list[
             (
                 item
                 for place, item in reversed(places.items())
-                if wording("question", place).search(answer.spoken, *sentence.span())
+                if place.search(answer.spoken, *sentence.span())
             ),
             None,
         )
@@ -196,6 +211,20 @@ def _placed(asked: Item, answer: SpokenAnswer, earlier: Sequence[Item]) -> list[
                 Withdrawn(item=named, start=words.start, end=_line_end(answer.text, words.end))
             )
     return found
+
+
+@cache
+def _number(at: int, *, is_listed: bool = False) -> re.Pattern[str]:
+    """Return what names the question of a number, from 0. `is_listed`: of a list in sight.
+
+    Elsewhere "number two" may as well be an answer.
+    """
+    ordinal, number = (table("question")[key][at] for key in ("ordinals", "numbers"))
+    alone = "" if is_listed else " on (?:the|your|that) list"
+    return whole_words(
+        rf"(?:the |my |that )?(?:{ordinal}) (?:question|one)|(?:q|question) ?(?:{number})"
+        rf"|(?:number|no|item) (?:{number}){alone}"
+    )
 
 
 def _line_end(text: str, end: int) -> int:
@@ -217,8 +246,11 @@ def _withdrawn(answer: SpokenAnswer, items: Sequence[Item]) -> Iterator[Withdraw
         marks = (wording("takes_back", key) for key in ("answer", "told"))
         found = (one.search(answer.spoken, *sentence.span()) for one in marks)
         mark = next((one for one in found if one), None)
-        for item in items if mark else ():
+        turn = wording("takes_back", "turns_to").search(answer.spoken, *sentence.span())
+        for item in items if mark or turn else ():
             name = labels(item).search(answer.spoken, *sentence.span())
+            if mark is None and name is not None and _ONE.match(answer.spoken, name.end()):
+                mark = turn
             if mark is None or name is None:
                 continue
             first, last = min(mark.start(), name.start()), max(mark.end(), name.end())
