@@ -512,6 +512,8 @@ def test_new_danger_is_announced_on_every_page_that_is_open(site: Site) -> None:
         one.page.wait_for_selector("[role=alert]:has-text('New signs of danger in an interview')")
         assert one.page.title().startswith("⚠ New danger")
         one.axe()
+    at_list.page.wait_for_selector("h2:has-text('Interviews with signs of danger')")
+    at_case.page.wait_for_selector("text=Signs of danger in the interview")
     assert asking.page.input_value("#link") == address
     assert busy.page.input_value("#find input[name=subject]") == "P-01"
 

@@ -18,7 +18,9 @@ function alarm() {
 
 const fields = [...document.querySelectorAll("input, select, textarea")];
 const state = (field) => `${field.value} ${field.checked}`;
-const begun = fields.map(state);
+let begun = fields.map(state);
+// Other scripts of the page set fields too, as to remembered settings; that is nobody's choice here.
+document.addEventListener("DOMContentLoaded", () => (begun = fields.map(state)), { once: true });
 
 const isInUse = () => document.getElementById("link") !== null
   || document.activeElement?.matches("input, select, textarea")
