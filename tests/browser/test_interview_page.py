@@ -526,6 +526,8 @@ def test_no_empty_field_and_no_button_of_danger_is_printed(site: Site) -> None:
     assert note.is_visible()
     page.click("#danger button")
     page.wait_for_selector("#danger .read")
+    assert not page.locator("#danger summary").count()
+    page = site.person().named("Ben").open(path)
     again = page.locator("#danger summary")
     assert again.is_visible()
     page.emulate_media(media="print")

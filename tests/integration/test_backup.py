@@ -83,7 +83,7 @@ def test_a_backup_made_while_others_write_is_restored_whole(tmp_path: Path) -> N
         assert [one.stat().st_mode & 0o077 for one in (path, *path.iterdir())] == [0, 0]
     other = emptied(tmp_path)
     told = done(f"records restore {tmp_path}/data --with-keys {tmp_path}/keys", other)
-    assert "restored 1 tenants" in told.out
+    assert "restored 1 tenant" in told.out
     restored = ids_in(other)
     assert set(before) < set(restored) <= set(ids_in(tmp_path))
     done("doctor --store --all", other)

@@ -7,7 +7,7 @@ from tests.sweeps import GENERATED_REQUESTS
 
 
 def test_every_answer_is_as_the_api_says_of_itself() -> None:
-    findings = asyncio.run(run(GENERATED_REQUESTS.slice, 3))
+    findings = asyncio.run(run(GENERATED_REQUESTS.slice, 5))
 
     assert not findings.kinds, str(findings)
     assert findings.requests == GENERATED_REQUESTS.slice
