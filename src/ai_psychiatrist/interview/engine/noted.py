@@ -24,7 +24,7 @@ from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.engine.asking import with_readings
 from ai_psychiatrist.interview.engine.turns import with_goals
 from ai_psychiatrist.interview.messages import Message
-from ai_psychiatrist.interview.phq8.free_answers import AnswerReading, ReadingKind, read_answer
+from ai_psychiatrist.interview.phq8.free_answers import AnswerReading, ReadingKind
 from ai_psychiatrist.interview.record import Interview, ItemReading
 
 _REASONS: Final = {
@@ -53,17 +53,9 @@ def as_correction(interview: Interview, turn: int, item: Item, read: AnswerReadi
 
 
 def with_withdrawn(interview: Interview, message: Message) -> Interview:
-    """Put down that answers do not stand; what is said in their place is read back."""
-    for one in message.acts:
-        if one.item is None:
-            continue
-        before = [reading.score for reading in interview.readings_of(one.item)]
-        interview = withdrawn(interview, one.item)
-        words = " " * one.start + message.text[one.start : one.end]
-        read = read_answer(one.item, words)
-        # "I said three days, and that was wrong" tells the answer of before.
-        if read.is_read and read.score not in before:
-            interview = proposed(interview, one.item, read)
+    """Put down that answers do not stand, of which the person says no more than that."""
+    for item in message.withdrawn:
+        interview = withdrawn(interview, item)
     return interview
 
 
