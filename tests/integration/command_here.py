@@ -40,6 +40,17 @@ def run_here(
     return Finished(code=code, out=_written(out), err=_written(err))
 
 
+def move_records(first: Path, second: Path) -> None:
+    """Take all of one state folder into another, as `records export` and `import` do."""
+    file = first.parent / "moved.jsonl"
+    for folder, command in (
+        (first, ["records", "export", "--out", str(file)]),
+        (second, ["records", "import", str(file)]),
+    ):
+        done = run_here(command, folder, {"DATA_STATE_DIR": str(folder)})
+        assert done.code == 0, done.err
+
+
 @contextlib.contextmanager
 def _process(folder: Path, environment: Mapping[str, str]) -> Iterator[None]:
     """Give the block a folder and an environment, and take back what the command sets."""

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from ai_psychiatrist.api.app import create_app
-from tests.integration.command_here import run_here
+from tests.integration.command_here import move_records, run_here
 from tests.integration.running_app import client_of, settings_with
 from tests.integration.test_interview_http import answered, begin
 from tests.patience import wait_until
@@ -277,19 +277,14 @@ def test_exports_have_who_read_what_and_notes_on_request_alone(client: httpx.Cli
 def test_what_was_confirmed_is_moved_to_another_store_and_erased_with_its_assessment(
     tmp_path: Path,
 ) -> None:
-    first, second, file = tmp_path / "first", tmp_path / "second", tmp_path / "out.jsonl"
+    first, second = tmp_path / "first", tmp_path / "second"
     first.mkdir()
     second.mkdir()
     with client_of(create_app(settings_with(first))) as client:
         record = assessed(client)
         client.post(f"{PLACE}/{record}/acknowledgements", json={"note": NOTE})
         before = statements(client, record)
-    for folder, command in (
-        (first, ["records", "export", "--out", str(file)]),
-        (second, ["records", "import", str(file)]),
-    ):
-        done = run_here(command, folder, {"DATA_STATE_DIR": str(folder)})
-        assert done.code == 0, done.err
+    move_records(first, second)
     with client_of(create_app(settings_with(second))) as client:
         assert statements(client, record) == before
         assert listed(client)[0]["unread"] == 0

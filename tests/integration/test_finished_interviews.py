@@ -15,7 +15,7 @@ import pytest
 
 from ai_psychiatrist.api.app import create_app
 from tests.fakes.fhir_bundles import faults_of
-from tests.integration.command_here import run_here
+from tests.integration.command_here import move_records, run_here
 from tests.integration.running_app import client_of, settings_with
 from tests.integration.test_interview_http import Json, answered, begin, of_kind, option
 
@@ -174,7 +174,7 @@ def test_bundles_have_the_answers_beside_what_the_transcript_says(
 
 
 def test_an_interview_about_an_assessment_is_moved_and_erased_with_it(tmp_path: Path) -> None:
-    first, second, file = tmp_path / "first", tmp_path / "second", tmp_path / "out.jsonl"
+    first, second = tmp_path / "first", tmp_path / "second"
     first.mkdir()
     second.mkdir()
     with client_of(create_app(settings_with(first))) as client:
@@ -182,12 +182,7 @@ def test_an_interview_about_an_assessment_is_moved_and_erased_with_it(tmp_path: 
         answered(client, begin(client, assessment=stored(client)), text="I want to kill myself.")
         before = client.get(PLACE).json()["assessments"]
         table = rows(client, "interviews")
-    for folder, command in (
-        (first, ["records", "export", "--out", str(file)]),
-        (second, ["records", "import", str(file)]),
-    ):
-        done = run_here(command, folder, {"DATA_STATE_DIR": str(folder)})
-        assert done.code == 0, done.err
+    move_records(first, second)
     with client_of(create_app(settings_with(second))) as client:
         after = client.get(PLACE).json()["assessments"]
         assert [one["unread"] for one in after] == [1, 0]

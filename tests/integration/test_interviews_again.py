@@ -14,7 +14,7 @@ import pytest
 
 from ai_psychiatrist.api.app import create_app
 from tests.fakes.fhir_bundles import faults_of
-from tests.integration.command_here import run_here
+from tests.integration.command_here import move_records, run_here
 from tests.integration.running_app import client_of, settings_with
 from tests.integration.test_interview_http import Json, answered, begin, of_kind, option
 from tests.integration.test_interview_links import answered as answered_by
@@ -278,7 +278,7 @@ def _latest(client: httpx.Client) -> str:
 
 
 def test_moved_to_another_store_the_same_answers_count(tmp_path: Path) -> None:
-    first, second, file = tmp_path / "first", tmp_path / "second", tmp_path / "out.jsonl"
+    first, second = tmp_path / "first", tmp_path / "second"
     first.mkdir()
     second.mkdir()
     with client_of(create_app(settings_with(first))) as client:
@@ -286,12 +286,7 @@ def test_moved_to_another_store_the_same_answers_count(tmp_path: Path) -> None:
         answer_items(client, begin(client, assessment=assessment), [1, 2])
         answer_items(client, begin(client, assessment=assessment, ask_all=True), [3])
         before = everywhere(client, assessment)
-    for folder, command in (
-        (first, ["records", "export", "--out", str(file)]),
-        (second, ["records", "import", str(file)]),
-    ):
-        done = run_here(command, folder, {"DATA_STATE_DIR": str(folder)})
-        assert done.code == 0, done.err
+    move_records(first, second)
     with client_of(create_app(settings_with(second))) as client:
         assert everywhere(client, assessment) == before
 

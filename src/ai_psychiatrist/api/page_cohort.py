@@ -226,8 +226,8 @@ async def cohort(
 @router.get("/danger/progress")
 async def danger_progress(records: RecordsOf) -> Response:
     """Say whether the interviews with danger have changed; no word of them."""
-    found = await records.ask(interviews_in_danger)
-    return JSONResponse({"shown": found.shown, "danger": found.count})
+    found = await records.ask(lambda store: store.interviews.danger_extent())
+    return JSONResponse({"shown": found.mark, "danger": found.statements})
 
 
 @router.post("/find")

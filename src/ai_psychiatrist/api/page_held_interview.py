@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
@@ -38,7 +37,7 @@ from ai_psychiatrist.interview.interview_store import state_of
 from ai_psychiatrist.interview.record import Interview, Reopening
 from ai_psychiatrist.interview.service import MOST_REASON
 from ai_psychiatrist.reviews.acknowledging import MOST_NOTE, acknowledge_interview, readers_of
-from ai_psychiatrist.store.interviews import InterviewListRequest, ListedInterview
+from ai_psychiatrist.store.interviews import DangerExtent, InterviewListRequest, ListedInterview
 from ai_psychiatrist.store.store import Store
 
 _MOST_HELD: Final = 50
@@ -89,17 +88,8 @@ class InterviewsInDanger:
     total: int
     unread: int
     """How many about no assessment have danger that nobody has confirmed reading."""
-
-    @property
-    def count(self) -> int:
-        """How many statements of danger are in those that are listed."""
-        return sum(one.row.to_read for one, _ in self.listed)
-
-    @property
-    def shown(self) -> str:
-        """Changes with every change of what is listed."""
-        rows = (f"{one.row.id_hash} {one.row.version} {one.row.unread}" for one, _ in self.listed)
-        return sha256("\n".join((str(self.total), *rows)).encode()).hexdigest()[:16]
+    extent: DangerExtent
+    """Of all of them: what an open page looks at again."""
 
 
 def interviews_in_danger(store: Store) -> InterviewsInDanger:
@@ -109,6 +99,7 @@ def interviews_in_danger(store: Store) -> InterviewsInDanger:
         listed=[(one, state_of(one)) for one in page.interviews],
         total=page.total,
         unread=store.interviews.unread(),
+        extent=store.interviews.danger_extent(),
     )
 
 

@@ -2,7 +2,7 @@
 
 import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -52,9 +52,7 @@ from ai_psychiatrist.results.reading import result_of
 from ai_psychiatrist.reviews.acknowledging import unread_count
 from ai_psychiatrist.reviews.blindness import give_scores, is_asked_first
 from ai_psychiatrist.store.interviews import id_hash
-from ai_psychiatrist.store.records import Record
 from ai_psychiatrist.store.store import Store
-from ai_psychiatrist.store.stores import Records
 
 _PREFIX: Final = "/assessments/{assessment_id}/interview"
 _PROTOCOL: Final = "phq8"
@@ -230,16 +228,23 @@ async def ask_person(
     interview = await _kept(seen.interview_id, service)
     if interview is None or interview.state.is_over:
         record = await records.ask(lambda store: store.get(assessment_id))
-        if "knows_danger" not in form and await _has_unread_danger(record, records):
+        result = await RESULT_READERS.run(lambda: result_of(record.result, field="assessment_id"))
+        rows = await records.ask(lambda store: store.acknowledgements.of(assessment_id))
+        is_unread = result.risk.level.is_urgent and unread_count(result.risk, rows) > 0
+        if is_unread and "knows_danger" not in form:
             return await message_page(request, "Not begun", _UNREAD_DANGER, status=409)
         asked_by = form.get("asked_by", "").strip()
         inputs = {"asked_by": asked_by} if asked_by else {}
-        protocol = form.get("protocol", _PROTOCOL)
-        begun = await _begun(record, protocol, inputs, service, asks_all=_ALL in form)
-        if begun is None:
+        if result.quantitative is None:
             words = "It has no scores, so nothing is known of what to ask."
             return await message_page(request, "Nothing to ask", words, status=409)
-        interview = begun
+        interview = await service.create(
+            form.get("protocol", _PROTOCOL),
+            inputs,
+            assessment_input(result.quantitative.items),
+            about=assessment_id,
+            asks_all=_ALL in form,
+        )
     if interview.state.is_over:
         return redirect_to(request, here)
     link = await make_link(interview, request)
@@ -307,29 +312,6 @@ def _seen(store: Store, record_id: str, principal: Principal) -> _Seen:
 
 def _about(store: Store, record_id: str) -> tuple[ReadInterview, ...]:
     return read_all(store.interviews.about(record_id))
-
-
-async def _has_unread_danger(record: Record, records: Records) -> bool:
-    """Return whether the transcript has danger from moderate up that nobody has confirmed."""
-    result = await RESULT_READERS.run(lambda: result_of(record.result, field="assessment_id"))
-    rows = await records.ask(lambda store: store.acknowledgements.of(record.summary.id))
-    return result.risk.level.is_urgent and unread_count(result.risk, rows) > 0
-
-
-async def _begun(
-    record: Record,
-    protocol: str,
-    inputs: Mapping[str, str],
-    service: InterviewService,
-    *,
-    asks_all: bool,
-) -> InterviewSnapshot | None:
-    """Begin the interview about what an assessment left unknown, `None` where it has no scores."""
-    result = await RESULT_READERS.run(lambda: result_of(record.result, field="assessment_id"))
-    if result.quantitative is None:
-        return None
-    start = assessment_input(result.quantitative.items)
-    return await service.create(protocol, inputs, start, about=record.summary.id, asks_all=asks_all)
 
 
 async def _kept(interview_id: str | None, service: InterviewService) -> InterviewSnapshot | None:

@@ -6,7 +6,7 @@ from ai_psychiatrist.access.settings import AuthSettings
 from ai_psychiatrist.config.settings import Settings
 from ai_psychiatrist.domain.access import TENANT_CURE, is_tenant
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.jobs.settings import danger_address, signing_keys
+from ai_psychiatrist.jobs.settings import danger_callback, signing_keys
 from ai_psychiatrist.proof.signing import signer_of
 from ai_psychiatrist.services.evidence_validation.quote_search import similarity_package
 from ai_psychiatrist.store.cipher import load_cipher
@@ -41,7 +41,7 @@ def refuse_contradictions(settings: Settings) -> None:
     if settings.model.local_only:
         _refuse_other_machines(settings)
     signing_keys(settings.jobs_webhook)
-    danger_address(settings.danger.callback_url, settings.jobs_webhook)
+    danger_callback(settings.danger.callback_url, settings.jobs_webhook)
     signer_of(settings.certificate.key_file)
     _refuse_unusable_issuer(settings.auth)
 

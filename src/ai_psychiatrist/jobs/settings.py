@@ -9,6 +9,7 @@ from typing import Final
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import SettingsConfigDict
 
+from ai_psychiatrist.domain.callback import Callback
 from ai_psychiatrist.domain.errors import ConfigurationError, InputError
 from ai_psychiatrist.infrastructure.given_files import naming_setting, read_regular
 from ai_psychiatrist.infrastructure.options import CommaList, Options, is_of_this_machine
@@ -129,8 +130,8 @@ def _named_host(host: str) -> str:
     return named
 
 
-def danger_address(address: SecretStr, settings: WebhookSettings) -> tuple[str, str] | None:
-    """Return host and address that are notified of all danger, `None` where none are.
+def danger_callback(address: SecretStr, settings: WebhookSettings) -> Callback | None:
+    """Return the address that is notified of all danger, `None` where there is none.
 
     Raises `ConfigurationError`, which quotes none of it, for what no `callback_url` may be.
     """
@@ -138,7 +139,7 @@ def danger_address(address: SecretStr, settings: WebhookSettings) -> tuple[str, 
     if not url:
         return None
     try:
-        return callback_host(url, settings), url
+        return Callback(host=callback_host(url, settings), url=url)
     except InputError as error:
         msg = str(error).replace("callback_url", "DANGER_CALLBACK_URL", 1)
         raise ConfigurationError(msg) from None

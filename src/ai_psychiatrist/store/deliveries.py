@@ -21,7 +21,7 @@ from ai_psychiatrist.domain.errors import ArtifactMismatch, NotFound
 from ai_psychiatrist.domain.shape import Shape
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value, own, written
 from ai_psychiatrist.store.keys import Seal, TenantKeys
-from ai_psychiatrist.store.records import IS_KEPT, NOT_ERASED, OF_RECORD, level_of
+from ai_psychiatrist.store.records import HAS_JOB, IS_KEPT, NOT_ERASED, OF_RECORD, level_of
 from ai_psychiatrist.store.schema import OF_TENANT, deliveries, interviews, jobs, records, tenants
 
 MOST_TRIES: Final = 12
@@ -107,9 +107,7 @@ _WITH_INTERVIEW: Final = (interviews.c.tenant == deliveries.c.tenant) & (
 _WITH_OWNER: Final = deliveries.outerjoin(records, _WITH_RECORD).outerjoin(
     interviews, _WITH_INTERVIEW
 )
-_WITH_JOB: Final = _WITH_OWNER.outerjoin(
-    jobs, (jobs.c.tenant == records.c.tenant) & (jobs.c.record_id == records.c.id)
-)
+_WITH_JOB: Final = _WITH_OWNER.outerjoin(jobs, HAS_JOB)
 _IS_SHOWN: Final = or_(
     and_(records.c.id.is_not(None), IS_KEPT),
     and_(interviews.c.id_hash.is_not(None), interviews.c.swept_at.is_(None)),
@@ -159,9 +157,9 @@ _UNREAD_AT_END: Final = (
         *jobs.c["batch_id", "ended_at"],
     )
     .select_from(
-        records.join(
-            jobs, (jobs.c.tenant == records.c.tenant) & (jobs.c.record_id == records.c.id)
-        ).outerjoin(deliveries, _WITH_RECORD & (deliveries.c.event == DeliveryEvent.JOB_ENDED))
+        records.join(jobs, HAS_JOB).outerjoin(
+            deliveries, _WITH_RECORD & (deliveries.c.event == DeliveryEvent.JOB_ENDED)
+        )
     )
     .where(own(records), records.c.id == OF_RECORD, records.c.unread > 0)
 )

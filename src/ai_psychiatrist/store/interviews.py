@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, and_, case, delete, or_, select, update
+from sqlalchemy import ColumnElement, and_, case, delete, func, or_, select, update
 
 from ai_psychiatrist.domain.acknowledgement import Acknowledgement, WasRead
 from ai_psychiatrist.domain.errors import (
@@ -61,6 +61,8 @@ _ALL: Final = (
 _SHOWN: Final = _ALL.where(interviews.c.swept_at.is_(None))
 
 
+_CHANGING: Final = ("to_read", "unread", "version")
+"""Columns of which the sums differ after a step of an interview, or a confirmation."""
 _KEY: Final = (
     case((interviews.c.state == "safety_hold", "1 "), else_="0 ")
     + interviews.c.created_at
@@ -126,6 +128,16 @@ class InterviewListRequest:
     """Only those about no stored assessment."""
     unread: bool = False
     """Only those with danger that nobody has confirmed reading."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DangerExtent:
+    """How much danger there is in interviews; nothing is opened for it."""
+
+    statements: int
+    """How many a person is to read, read or not."""
+    mark: str
+    """Another one after every change of an interview with danger, or of who has read it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -344,6 +356,14 @@ class InterviewRows:
         """Return how many about no assessment have danger that nobody has confirmed reading."""
         is_unread = (interviews.c.unread > 0, interviews.c.record_id.is_(None))
         return self.database.count(_SHOWN.where(self._is_kept(), *is_unread))
+
+    def danger_extent(self) -> DangerExtent:
+        """Return how much danger there is in those that are kept."""
+        sums = (func.coalesce(func.sum(interviews.c[name]), 0).label(name) for name in _CHANGING)
+        in_danger = own(interviews, swept_at=None) & interviews.c.danger.is_not(None)
+        of_kept = select(func.count(), *sums).where(in_danger, self._is_kept())
+        (row,) = self.database.all(of_kept)
+        return DangerExtent(statements=int(row.to_read), mark=" ".join(map(str, row)))
 
     def page(self, wanted: InterviewListRequest) -> ListedPage:
         """Return a part of that list; raises `InputError` for a cursor that no page gave."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import and_, bindparam, delete, func, insert, literal, not_, select, update
+from sqlalchemy import bindparam, delete, func, insert, literal, not_, select, update
 
 from ai_psychiatrist.domain.assessment import AssessmentStatus
 from ai_psychiatrist.domain.errors import ArtifactMismatch, NotFound, RequestConflict
@@ -30,6 +30,7 @@ from ai_psychiatrist.store.jobs import (
 from ai_psychiatrist.store.keys import Seal
 from ai_psychiatrist.store.listing import Sort, paged, read_cursor
 from ai_psychiatrist.store.records import (
+    HAS_JOB,
     IS_OWN,
     IS_UNREAD,
     RECORD,
@@ -48,7 +49,6 @@ from ai_psychiatrist.store.schema import bodies, calls, jobs, queue, records
 
 _CALL: Final = ("record_id", "digest", "occurrence", "body")
 _IS_RUNNING: Final = records.c.state == RecordState.RUNNING.value
-_OF_ONE: Final = and_(jobs.c.tenant == records.c.tenant, jobs.c.record_id == records.c.id)
 _IN_QUEUE: Final = (
     select(queue.c.id)
     .where(queue.c.tenant == records.c.tenant, queue.c.record_id == records.c.id)
@@ -146,7 +146,7 @@ class JobRows:
         waits = (RecordState.WAITING.value, RecordState.RUNNING.value)
         left_out = (
             select(jobs.c.record_id, jobs.c.asked_by)
-            .join_from(records, jobs, _OF_ONE)
+            .join_from(records, jobs, HAS_JOB)
             .where(IS_OWN, records.c.state.in_(waits), not_(_IN_QUEUE))
             .order_by(records.c.seq)
         )
@@ -262,7 +262,7 @@ class JobRows:
 
     def summary(self, record_id: str) -> JobSummary:
         """Return how far a record is, also one that no job made; raises `NotFound`."""
-        query = _SHOWN.join_from(records, jobs, _OF_ONE, isouter=True).where(is_record(record_id))
+        query = _SHOWN.join_from(records, jobs, HAS_JOB, isouter=True).where(is_record(record_id))
         row = self.database.one(query)
         if row is None:
             raise NotFound("assessment_not_found")
@@ -270,7 +270,7 @@ class JobRows:
 
     def page(self, wanted: JobListRequest) -> JobPage:
         """Return a part of the list; raises `InputError` for a cursor of another list."""
-        query = _SHOWN.join_from(records, jobs, _OF_ONE).where(IS_OWN)
+        query = _SHOWN.join_from(records, jobs, HAS_JOB).where(IS_OWN)
         is_batch = wanted.batch_id is not None
         if is_batch:
             query = query.where(jobs.c.batch_id == wanted.batch_id)
@@ -290,7 +290,7 @@ class JobRows:
         What was erased since is not counted.
         """
         counted = select(records.c.state, func.count().label("how_many"))
-        of_batch = counted.join_from(records, jobs, _OF_ONE).where(
+        of_batch = counted.join_from(records, jobs, HAS_JOB).where(
             IS_OWN, jobs.c.batch_id == batch_id
         )
         rows = self.database.all(of_batch.group_by(records.c.state))
@@ -302,7 +302,7 @@ class JobRows:
     def unread(self, batch_id: str) -> int:
         """Return how many jobs of a batch have unread statements of danger."""
         of_batch = select(records.c.seq).select_from(
-            records.join(jobs, _OF_ONE).outerjoin(*WITH_INTERVIEWS)
+            records.join(jobs, HAS_JOB).outerjoin(*WITH_INTERVIEWS)
         )
         return self.database.count(of_batch.where(IS_OWN, jobs.c.batch_id == batch_id, IS_UNREAD))
 

@@ -18,7 +18,7 @@ from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.store.contents import transcript_bytes
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value, own
 from ai_psychiatrist.store.keys import Seal, TenantKeys
-from ai_psychiatrist.store.schema import bodies, erased, interviews, records
+from ai_psychiatrist.store.schema import bodies, erased, interviews, jobs, records
 
 _LEVELS: Final = tuple(RiskLevel)
 
@@ -28,6 +28,8 @@ REQUEST: Final = "request"
 RESULT: Final = "result"
 TRANSCRIPT: Final = "transcript"
 
+HAS_JOB: Final = and_(jobs.c.tenant == records.c.tenant, jobs.c.record_id == records.c.id)
+"""What joins records with their jobs."""
 OF_RECORD: Final[BindParameter[str]] = bindparam("of_record")
 IS_KEPT: Final = records.c.swept_at.is_(None)
 """A record that a sweep has hidden counts as gone."""

@@ -8,9 +8,8 @@ from typing import Final
 
 from ai_psychiatrist.config import Settings
 from ai_psychiatrist.domain.access import LOCAL
-from ai_psychiatrist.domain.callback import Callback
 from ai_psychiatrist.domain.errors import ConfigurationError
-from ai_psychiatrist.jobs.settings import danger_address
+from ai_psychiatrist.jobs.settings import danger_callback
 from ai_psychiatrist.store.address import address_of
 from ai_psychiatrist.store.audit import BEGUN, AuditLogs
 from ai_psychiatrist.store.cipher import StoreKeys
@@ -78,17 +77,12 @@ def stores_of(settings: Settings, folder: Path | None = None) -> Stores:
             max_bytes=settings.store.max_bytes,
             keep_deliveries=timedelta(days=settings.jobs_webhook.keep_days),
             remind_unread=timedelta(minutes=settings.danger.remind_minutes),
-            danger_callback=_danger_callback(settings),
+            danger_callback=danger_callback(settings.danger.callback_url, settings.jobs_webhook),
             keep_interviews=timedelta(days=settings.interview.keep_days),
             max_interviews=settings.interview.max_stored,
             max_interview_bytes=settings.interview.max_stored_bytes,
         ),
     )
-
-
-def _danger_callback(settings: Settings) -> Callback | None:
-    found = danger_address(settings.danger.callback_url, settings.jobs_webhook)
-    return None if found is None else Callback(host=found[0], url=found[1])
 
 
 def audit_logs_of(stores: Stores) -> AuditLogs:

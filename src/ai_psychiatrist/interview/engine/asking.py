@@ -69,8 +69,7 @@ def _just_withdrawn(interview: Interview) -> Item | None:
         one.item for one in interview.acts if one.turn == turn and one.act is Act.CORRECTION
     }
     unscored = (one.item for one in interview.readings if one.turn == turn and one.score is None)
-    told_nothing = (one for one in unscored if interview.open_proposal(one) is None)
-    return next((item for item in told_nothing if item in corrected), None)
+    return next((item for item in unscored if item in corrected), None)
 
 
 def end_reason(interview: Interview) -> EndReason:

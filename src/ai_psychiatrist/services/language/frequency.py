@@ -328,7 +328,7 @@ def _tells_of_speaker(texts: tuple[str, ...]) -> bool:
 
 def is_that_often(text: str) -> bool:
     """Return whether a clause states only on how many days something is, and on some at least."""
-    return bool(_often_in(text)) and says_only_how_often(text)
+    return says_that_often(text) and says_only_how_often(text)
 
 
 def says_that_often(text: str) -> bool:
