@@ -219,16 +219,22 @@ def test_it_reads_while_the_answer_is_worked_in(tmp_path: Path) -> None:
     assert at.snapshot.danger_readings == ANSWERED
 
 
-def test_one_that_hangs_holds_a_turn_up_no_longer_than_its_time(tmp_path: Path) -> None:
+def test_one_that_hangs_holds_a_turn_up_no_longer_than_its_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The loop's clock jumps an hour once the model was asked: nothing here is a wait."""
+
     async def reply(_: list[ModelMessage], __: AgentInfo) -> ModelResponse:
+        loop = asyncio.get_running_loop()
+        clock = loop.time
+        monkeypatch.setattr(loop, "time", lambda: clock() + 3600)
         await asyncio.Event().wait()
         raise AssertionError
 
     model = FunctionModel(reply, model_name="hanging")
-    chain = (ModelEndpoint(name="hanging", agent_model=model, chat=None, timeout_seconds=60),)
+    chain = (ModelEndpoint(name="hanging", agent_model=model, chat=None, timeout_seconds=7200),)
     agent = DangerAgent(chain, pydantic_ai_settings=PydanticAISettings())
-    limits = InterviewLimits(turn_timeout_seconds=0.5)
-    with desk(tmp_path, danger=agent, limits=limits) as at:
+    with desk(tmp_path, danger=agent, limits=InterviewLimits(turn_timeout_seconds=60)) as at:
         asyncio.run(answered(at, "phq8", SAID))
     assert at.snapshot.danger_readings == (
         DangerReading(turn=1, status=ReadingStatus.FAILED, code=FailureCode.DEADLINE_EXCEEDED),
