@@ -377,8 +377,14 @@ def test_what_is_read_back_takes_a_yes_or_a_no_and_what_was_noted_is_a_list(site
 
 def test_a_page_whose_interview_was_held_goes_on_by_itself(site: Site) -> None:
     interview = begun(site.url)
-    page = opened(site.person(**_NARROW), interview)
+    person = site.person(**_NARROW)
+    page = opened(person, interview)
+    assert page.get_by_role("textbox", name="Or in your own words").is_visible()
     say(page, "I want to kill myself.")
+    # Nothing can be chosen: there is no other way that this would be the "or" of.
+    assert page.get_by_role("textbox", name="I ask no further questions now.").is_visible()
+    assert page.locator("#own-words").is_hidden()
+    person.axe()
     say(page, "That is all.")
     page.wait_for_selector("#over:has-text('they appear here')")
     assert page.inner_text("#progress") == ""

@@ -7,6 +7,8 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser.site import TALK, Site, site_of
+from tests.fakes.model_server import ModelServerThread, fault
+from tests.integration.running_app import model_at
 
 _UNKNOWN = TALK.replace("Interviewer", "Tom").replace("Participant", "Eva")
 
@@ -95,6 +97,23 @@ def test_without_scripts_one_can_read_and_begin(site: Site) -> None:
     assert page.locator(".by-participant .speaker").first.inner_text() == "Eva"
 
 
+def test_a_step_that_failed_has_no_tick(browser: Browser, tmp_path: Path) -> None:
+    with (
+        ModelServerThread(fault("prose")) as models,
+        site_of(browser, tmp_path, PYDANTIC_AI_RETRIES="0", **model_at(models.url)) as site,
+    ):
+        page = site.person().open("/new")
+        page.fill("#text", TALK)
+        page.click("#assess")
+        page.wait_for_selector("h1:has-text('failed')")
+        signs = page.evaluate(
+            """() => [...document.querySelectorAll("#stages li")].map((one) =>
+              [one.dataset.outcome, getComputedStyle(one, "::before").content])"""
+        )
+    assert {tuple(one) for one in signs} >= {("begun", '"✓"'), ("", '"…"')}
+    assert ("failed", '"✓"') not in {tuple(one) for one in signs}
+
+
 def test_progress_is_told_as_it_comes(site: Site) -> None:
     person = site.person()
     page = person.open("/new")
@@ -158,3 +177,59 @@ def test_the_study_id_is_the_title_of_each_page_and_in_no_history(site: Site) ->
     page.wait_for_selector("#count:has-text('1 assessment of one study id')")
     titles.append(page.title())
     assert not any("P-001" in one for one in (*titles, page.url))
+
+
+def test_several_files_become_an_assessment_each(site: Site, tmp_path: Path) -> None:
+    """What is wrong with one keeps no other back, and no question about a file is left out."""
+    files = {
+        "P-01.txt": TALK,
+        "P-02.txt": _UNKNOWN,
+        "P-03.pdf": "%PDF-1.4\n\x00",
+        "P-04.txt": "I sleep badly, most nights.",
+        "P-05.txt": TALK,
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    person = site.person()
+    page = person.open("/new")
+    page.set_input_files("#file", [tmp_path / name for name in files])
+    assert page.locator("#subject").is_hidden()
+    rows = page.locator("#files-list tr")
+    assert [one.input_value() for one in rows.locator("input").all()] == [
+        f"P-0{number}" for number in range(1, 6)
+    ]
+    rows.nth(4).locator("input").fill("P-50")
+    person.axe()
+    page.click("#assess")
+    page.wait_for_selector("#who-title:has-text('Who is who in P-02.txt?')")
+    page.click("#assess")
+    page.locator("#said:has-text('P-02.txt: Choose who')").wait_for()
+    page.locator("#speakers tr", has_text="Eva").locator("select").select_option("participant")
+    page.click("#assess")
+    page.locator("#said:has-text('P-04.txt: No line says who speaks')").wait_for()
+    page.click("#assess")
+    page.locator("#said:has-text('4 of 5 interviews are sent.')").wait_for()
+    person.axe()
+    states = [one.locator("td").last.inner_text() for one in rows.all()]
+    assert states[:2] + states[3:] == ["sent"] * 4
+    assert "save it as plain text" in states[2]
+    page.click("#assess")
+    page.locator("#said:has-text('4 of 5 interviews are sent.')").wait_for()
+    page.click("#files-sent a")
+    names = page.locator(".cohort tbody th[scope=row] a").all_inner_texts()
+    assert sorted(name.split()[0] for name in names) == ["P-01", "P-02", "P-04", "P-50"]
+
+
+def test_files_are_dropped_on_the_page(site: Site) -> None:
+    page = site.person().open("/new")
+    page.evaluate(
+        """(talk) => {
+          const dataTransfer = new DataTransfer();
+          for (const name of ["a.txt", "b.txt"]) dataTransfer.items.add(new File([talk], name));
+          const dropped = new DragEvent("drop", {dataTransfer, bubbles: true, cancelable: true});
+          document.getElementById("text").dispatchEvent(dropped);
+        }""",
+        TALK,
+    )
+    page.click("#assess")
+    page.locator("#said:has-text('2 of 2 interviews are sent.')").wait_for()

@@ -48,7 +48,7 @@ from ai_psychiatrist.results.reading import result_of
 from ai_psychiatrist.reviews.adjudication import differing, gold_of, rows_to_adjudicate
 from ai_psychiatrist.reviews.blindness import give_scores, is_asked_first, visible_rows
 from ai_psychiatrist.reviews.ratings import committed_of
-from ai_psychiatrist.store.events import StageEvent
+from ai_psychiatrist.store.events import BEGUN, StageEvent
 from ai_psychiatrist.store.interviews import ListedInterview
 from ai_psychiatrist.store.listing import Rated, RecordListRequest
 from ai_psychiatrist.store.records import Record
@@ -267,14 +267,16 @@ async def _progress(
 
 
 def _steps(stages: Sequence[StageEvent]) -> list[StepView]:
-    """Return each step once, with what came of it last; one that has not come has no time."""
-    last = {one.stage: one for one in stages if one.outcome != RecordState.WAITING}
+    """Return each step once, with how it came out; one that has not come has no time."""
+    come = {one.stage: one for one in stages if one.outcome != RecordState.WAITING}
+    # It begins once; how it ended is what the whole page says.
+    come |= {one.stage: one for one in stages if one.outcome == BEGUN}
     return [
         StepView(
             stage=stage,
             words=words,
-            outcome=last[stage].outcome if stage in last else "",
-            time=last[stage].at[:19].replace("T", " ") if stage in last else "",
+            outcome=come[stage].outcome if stage in come else "",
+            time=come[stage].at[:19].replace("T", " ") if stage in come else "",
         )
         for stage, words in STEPS.items()
     ]

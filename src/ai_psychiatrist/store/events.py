@@ -9,6 +9,8 @@ from ai_psychiatrist.store.database import TenantDatabase, own
 from ai_psychiatrist.store.records import IS_OWN, OF_RECORD
 from ai_psychiatrist.store.schema import events, records
 
+BEGUN: Final = "begun"
+"""Of the whole assessment, once a worker has taken it."""
 _TOLD: Final = own(events) & (events.c.record_id == OF_RECORD)
 _STEP: Final = {
     "number": select(func.count() + 1).where(_TOLD).scalar_subquery(),

@@ -14,7 +14,7 @@ from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.store.contents import call_bytes, call_in, transcript_in
 from ai_psychiatrist.store.database import Found, TenantDatabase, Value, own
 from ai_psychiatrist.store.deliveries import DeliveryRows
-from ai_psychiatrist.store.events import StageEvent, events_of, tell
+from ai_psychiatrist.store.events import BEGUN, StageEvent, events_of, tell
 from ai_psychiatrist.store.jobs import (
     DANGER,
     GIVEN_UP,
@@ -167,7 +167,7 @@ class JobRows:
                 return RecordState(row.state)
             self._change(record_id, state=RecordState.RUNNING.value)
             self._count_taken(record_id, 1)
-            tell(self.database, record_id, WHOLE, "begun")
+            tell(self.database, record_id, WHOLE, BEGUN)
             try:
                 return self._opened(row)
             except ArtifactMismatch as error:

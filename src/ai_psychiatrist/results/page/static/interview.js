@@ -215,6 +215,9 @@ function ask(question) {
     return button;
   }));
   $("free").hidden = !question.allows_free_text;
+  // Where nothing can be chosen there is no other way to answer, and the question is the name.
+  $("own-words").hidden = !question.options.length;
+  $("words").setAttribute("aria-labelledby", question.options.length ? "own-words" : "question");
   $("words").maxLength = question.most_characters;
   $("question").focus({ preventScroll: true });
 }
