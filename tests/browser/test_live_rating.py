@@ -342,3 +342,29 @@ def test_erasing_asks_for_the_word_and_leaves_nothing(site: Site) -> None:
     assert page.inner_text(".done") == "Erased 1 assessment."
     assert page.inner_text("h1") == "This is an example"
     assert person.open(path).inner_text("h1") == "Not here"
+
+
+def test_chosen_cases_are_rated_one_after_another_and_counted(site: Site) -> None:
+    person = site.person().named("Ada")
+    paths = [person.assess(TALK.replace("four", word)) for word in ("three", "four", "five")]
+    wanted = [one.rpartition("/")[2] for one in paths[:2]]
+    page = person.open("/")
+    for one in wanted:
+        page.check(f"#chosen input[value='{one}']")
+    page.click("text=Rate next")
+    for number in (1, 2):
+        page.wait_for_selector(f"#in-queue:has-text('Case {number} of 2')")
+        if number == 1:
+            person.axe()
+        for place in range(8):
+            page.locator("fieldset.rate").nth(place).locator("input[value='u']").check()
+        person.commit()
+        page.wait_for_selector("#ratings-name")
+        if number == 1:
+            assert page.inner_text("#next") == "Next to rate: case 2 of 2"
+        page.click("#next")
+    page.wait_for_selector("h1:has-text('Nothing is left to rate here')")
+    assert "every assessment that was chosen" in page.inner_text("main")
+    page.click("text=Next of all assessments")
+    page.wait_for_url(f"**{paths[2]}/rate")
+    assert page.locator("#in-queue").count() == 0

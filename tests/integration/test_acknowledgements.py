@@ -1,11 +1,13 @@
 """That a person has read statements of danger: over HTTP, on the pages, in lists and exports."""
 
 import csv
+import html
 import io
 import json
 import re
 import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +15,8 @@ import httpx
 import pytest
 
 from ai_psychiatrist.api.app import create_app
+from ai_psychiatrist.domain.access import LOCAL
+from ai_psychiatrist.store.records import NewRecord
 from tests.integration.command_here import move_records, run_here
 from tests.integration.running_app import client_of, settings_with
 from tests.integration.test_interview_http import answered, begin
@@ -311,3 +315,90 @@ def test_what_an_earlier_version_did_not_count_is_unread_after_its_import(tmp_pa
     with client_of(create_app(settings_with(second))) as client:
         assert [one["assessment_id"] for one in listed(client, unread="true")] == [record]
         assert listed(client)[0]["unread"] == count
+
+
+def results(client: httpx.Client) -> list[dict[str, str]]:
+    """Return the exported table of results."""
+    told = client.get("/v1/export", params={"what": "results", "format": "csv"}).text
+    rows = [*csv.DictReader(io.StringIO(told, newline=""))]
+    assert [*rows[0]][-1] == "danger_unread"
+    return rows
+
+
+def test_exported_results_count_what_nobody_has_read_of_transcript_and_interviews(
+    client: httpx.Client,
+) -> None:
+    record, calm = assessed(client), assessed(client, CALM)
+    count = len(statements(client, record))
+    assert [(row["assessment_id"], row["danger_unread"]) for row in results(client)] == [
+        (calm, "0"),
+        (record, str(count)),
+    ]
+    held = answered(client, begun_about(client, record), text="I want to kill myself.")
+    (told,) = (row for row in results(client) if row["assessment_id"] == record)
+    (shown,) = (one for one in listed(client) if one["assessment_id"] == record)
+    assert told["danger_unread"] == str(shown["unread"]) == str(count + 1)
+    client.post(f"{PLACE}/{record}/acknowledgements", json={})
+    client.post(f"/v1/interviews/{held['interview_id']}/acknowledgements", json={})
+    assert {row["danger_unread"] for row in results(client)} == {"0"}
+
+
+def test_an_unread_count_that_is_not_known_is_empty_and_no_nought(tmp_path: Path) -> None:
+    app = create_app(settings_with(tmp_path))
+    with client_of(app) as client:
+        opened = app.state.services.stores.open(LOCAL.tenant)
+        made = assessed(client)
+        record = opened.get(made)
+        figures = replace(record.summary.figures, danger=None, to_read=None, danger_group=None)
+        added = NewRecord(
+            id=NOBODY,
+            transcript=record.transcript,
+            subject="P-1",
+            result=record.result.replace(made.encode(), NOBODY.encode()),
+            figures=figures,
+        )
+        opened.add(added)
+        assert {row["assessment_id"]: row["danger_unread"] for row in results(client)} == {
+            NOBODY: "",
+            made: str(len(statements(client, made))),
+        }
+        lines = client.get("/v1/export", params={"what": "results"}).text.splitlines()
+        assert json.loads(lines[0])["danger_unread"] is None
+
+
+def test_the_saved_file_says_who_has_read_what_and_that_nobody_has(client: httpx.Client) -> None:
+    record = assessed(client)
+    held = answered(client, begun_about(client, record), text="I want to kill myself.")
+    saved = client.get(f"{PLACE}/{record}/html").text
+    count = len(statements(client, record)) + 1
+    assert saved.count("Not yet read when this file was saved:") == count
+    client.post(f"{PLACE}/{record}/acknowledgements", json={"note": "<b>called</b>"})
+    saved = client.get(f"{PLACE}/{record}/html").text
+    assert saved.count("Not yet read when this file was saved:") == 1
+    days = re.findall(r"Read by <bdi>local</bdi> on (\d{4}-\d\d-\d\d \d\d:\d\d) UTC", saved)
+    (live,) = {*re.findall(r"Read by <bdi>you</bdi> on (.{16}) UTC", page_of(client, record))}
+    assert days == [live] * (count - 1)
+    assert saved.count("&lt;b&gt;called&lt;/b&gt;") == count - 1
+    client.post(f"/v1/interviews/{held['interview_id']}/acknowledgements", json={})
+    saved = client.get(f"{PLACE}/{record}/html").text
+    assert ("Not yet read" in saved, saved.count("Read by <bdi>local")) == (False, count)
+
+
+def page_of(client: httpx.Client, record: str) -> str:
+    """Return the live page of an assessment."""
+    return client.get(f"/assessments/{record}").text
+
+
+def test_notes_are_exported_from_the_page_by_a_choice_of_their_own(client: httpx.Client) -> None:
+    record = assessed(client)
+    client.post(f"{PLACE}/{record}/acknowledgements", json={"note": NOTE})
+    front = client.get("/").text
+    offered = re.findall(r'href="(/v1/export[^"]+)">(Who read danger[^<]*)<', front)
+    found = {name: client.get(html.unescape(address)).text for address, name in offered}
+    assert NOTE in found["Who read danger, with notes, CSV"]
+    assert NOTE not in found["Who read danger, CSV"]
+    assert "Who read danger, with notes, Excel" in found
+    form = {"id": record, "as": "acknowledgements.csv.with_words"}
+    sent = client.post("/chosen/export", data=form)
+    assert sent.status_code == 303
+    assert NOTE in client.get(sent.headers["location"]).text

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +18,7 @@ from ai_psychiatrist.domain.review import Adjudicated
 from ai_psychiatrist.store.store import Store
 from tests.integration.command_here import run_here
 from tests.integration.running_app import client_of, settings_with
-from tests.integration.stored import rate, store
+from tests.integration.stored import TEXT, rate, store
 
 RECORD = str(uuid.UUID(int=7))
 PLACE = f"/v1/assessments/{RECORD}"
@@ -233,3 +234,36 @@ def test_the_page_shows_ratings_side_by_side_to_admins_alone(study: Study) -> No
     again = study.client.get(f"/assessments/{record_id}/adjudicate").text
     assert f'value="{REASON}"' in again
     assert study.client.get("/assessments/none/adjudicate").status_code == 404
+
+
+def test_what_raters_differ_on_is_found_in_the_list_and_settled_one_after_another(
+    study: Study,
+) -> None:
+    alike, single, blind = (str(uuid.UUID(int=number)) for number in range(20, 23))
+    for record in (alike, single, blind):
+        store(study.store, record, ANN, subject=record)
+    made = study.client.post("/v1/assessments", json={"transcript_text": TEXT})
+    second = made.json()["assessment_id"]
+    for record, other in ((second, BEN), (alike, ANN), (blind, BEN)):
+        rate(study.store, record, "local:ann", ANN)
+        rate(study.store, record, "local:ben", other)
+    rate(study.store, single, "local:ann", ANN)
+    study.store.reviews.begin(blind, LOCAL.id)
+
+    def listed() -> set[str]:
+        page = study.client.get("/", params={"adjudicate": "open"}).text
+        assert "raters differ, not adjudicated" in page
+        return set(re.findall(r'name="id" value="([^"]+)"', page))
+
+    assert listed() == {RECORD, second}
+    place, decided = f"/assessments/{second}/adjudicate", {LAST: {"score": 3, "reason": REASON}}
+    assert "1 more assessment on which raters differ has no gold" in study.client.get(place).text
+    gold = study.client.post(f"/v1/assessments/{second}/review/gold", json={"items": decided})
+    assert gold.status_code == 201
+    settled = study.client.get(place, params={"saved": "1"}).text
+    assert f'href="/assessments/{RECORD}/adjudicate">Next to adjudicate<' in settled
+    assert listed() == {RECORD}
+    study.gold(**decided)
+    assert "No other assessment on which raters differ waits" in study.client.get(place).text
+    assert listed() == set()
+    assert "Nothing matches." in study.client.get("/", params={"adjudicate": "open"}).text

@@ -72,7 +72,7 @@ def test_a_backup_made_while_others_write_is_restored_whole(tmp_path: Path) -> N
         before = [store.add(new_record(name)).id for name in ("Anna", "Ben", None)]
     with started("add_now", state, 100_000) as process:
         process.stdout.readline()
-        done("records backup --out data --with-keys keys", tmp_path)
+        copied = done("records backup --out data --with-keys keys", tmp_path)
         alive = process.poll() is None
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -83,8 +83,10 @@ def test_a_backup_made_while_others_write_is_restored_whole(tmp_path: Path) -> N
         assert [one.stat().st_mode & 0o077 for one in (path, *path.iterdir())] == [0, 0]
     other = emptied(tmp_path)
     told = done(f"records restore {tmp_path}/data --with-keys {tmp_path}/keys", other)
-    assert "restored 1 tenant" in told.out
     restored = ids_in(other)
+    held = f"assessments: {len(restored)}, interviews: 0"
+    assert f"restored 1 tenant; {held}" in told.out
+    assert copied.out == f"tenants copied: 1, {held}\n"
     assert set(before) < set(restored) <= set(ids_in(tmp_path))
     done("doctor --store --all", other)
     assert sorted(path.name for path in (other / "state").glob("*.sqlite")) == [

@@ -4,12 +4,15 @@ import csv
 import io
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
 import jsonschema_rs
 import pytest
+from openpyxl import load_workbook  # type: ignore[import-untyped]
 
+from ai_psychiatrist.results.column_meanings import COLUMN_MEANINGS
 from tests.fakes.fhir_bundles import faults_of
 from tests.fakes.full_results import EXAMPLE
 from tests.integration.running_app import RunningApp, client_at, settings_with
@@ -133,3 +136,32 @@ def test_what_does_not_go_together_is_refused(client: httpx.Client, query: dict[
     answer = client.get("/v1/export", params=query)
     assert answer.status_code == 422
     assert answer.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize("what", ["results", "items", "ratings", "acknowledgements", "interviews"])
+def test_a_workbook_explains_each_of_its_columns(client: httpx.Client, what: str) -> None:
+    more = {"with_words": "true"} if what in {"items", "acknowledgements"} else {}
+    answer = client.get("/v1/export", params={"what": what, "format": "xlsx", **more})
+    book = load_workbook(io.BytesIO(answer.content))
+    header = [cell.value for cell in next(book[what].iter_rows())]
+    explained = {row[0]: row[1] for row in book["Columns"].iter_rows(min_row=2, values_only=True)}
+    assert [*explained] == header
+    assert explained == {name: COLUMN_MEANINGS[what][name] for name in header}
+    assert {*header} == {*COLUMN_MEANINGS[what]}
+
+
+def test_a_workbook_has_the_moments_of_assessments_as_dates(client: httpx.Client) -> None:
+    answer = client.get("/v1/export", params={"what": "results", "format": "xlsx"})
+    sheet = load_workbook(io.BytesIO(answer.content))["results"]
+    header, *rows = sheet.iter_rows()
+    at = [cell.value for cell in header].index("made_at")
+    lines = client.get("/v1/export", params={"what": "results"}).text.splitlines()
+    moments = [datetime.fromisoformat(json.loads(line)["made_at"]) for line in lines]
+    assert all(row[at].is_date for row in rows)
+    found = [row[at].value.replace(tzinfo=UTC) for row in rows]
+    assert [
+        abs((one - other).total_seconds()) < 0.01 for one, other in zip(found, moments, strict=True)
+    ] == [
+        True,
+        True,
+    ]

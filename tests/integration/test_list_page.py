@@ -17,6 +17,7 @@ import httpx
 import pytest
 
 from ai_psychiatrist.domain.access import Scope
+from ai_psychiatrist.domain.phq8 import Item
 from tests.fakes.faults import fault
 from tests.golden.ways import model_server
 from tests.integration.command_here import run_here
@@ -337,7 +338,7 @@ def test_the_chosen_assessments_are_rated_before_all_others(tmp_path: Path) -> N
         before = rater.get("/next").headers["location"]
         wanted, second = [one for one in made if one not in before][:2]
         begun = chosen(rater, "rate", [wanted, second])
-        assert (begun.status_code, begun.headers["location"]) == (
+        assert (begun.status_code, begun.headers["location"].partition("?")[0]) == (
             303,
             f"/assessments/{wanted}/rate",
         )
@@ -386,3 +387,44 @@ def test_a_key_sees_pages_alone_and_no_button_that_it_may_not_use(tmp_path: Path
         assert client.get("/").headers["content-type"].startswith("text/html")
         client.headers["Accept"] = "*/*"
         assert client.get("/").json()["missing_scopes"] == ["read"]
+
+
+def test_a_filtered_list_is_rated_case_after_case_in_a_queue_of_its_own(
+    client: httpx.Client,
+) -> None:
+    assessed(client)
+    grave = {assessed(client, DANGER), assessed(client, DANGER)}
+    front = client.get("/", params={"danger": "high"}).text
+    (way,) = re.findall(r'href="(/next\?[^"]+)">Rate these one after another', front)
+    assert "Rate these" not in client.get("/").text
+    assert "Rate these" not in client.get("/", params={"unknown": "1", "danger": "high"}).text
+    begun = client.get(html.unescape(way))
+    place, _, query = begun.headers["location"].partition("?")
+    first = place.split("/")[2]
+    assert (begun.status_code, first in grave, query.startswith("queue=")) == (303, True, True)
+    assert "Case 1 of 2 that were chosen." in client.get(f"{place}?{query}").text
+    read = client.post(
+        f"/assessments/{first}/acknowledge?{query}", data={"from": "rate", "note": ""}
+    )
+    assert read.headers["location"] == f"/assessments/{first}/rate?{query}#danger"
+
+    ratings = {"items": {item: {"score": 0} for item in Item}}
+    client.post(f"{PLACE}/{first}/review")
+    assert client.post(f"{PLACE}/{first}/review/ratings", json=ratings).status_code == 201
+    (second,) = grave - {first}
+    after = client.get(f"/assessments/{first}?{query}").text
+    assert f'href="/next?{query}">Next to rate: case 2 of 2<' in after
+    assert client.get(f"/next?{query}").headers["location"] == f"/assessments/{second}/rate?{query}"
+    client.delete(f"{PLACE}/{second}")
+    assert "You have rated every assessment that was chosen." in client.get(f"/next?{query}").text
+    wrong = client.get("/next", params={"danger": "grim"})
+    assert (wrong.status_code, "There is no such list" in wrong.text) == (422, True)
+
+
+@pytest.mark.parametrize("queue", ["x", "é", "A" * 22 * 101, "%00", "=" * 40])
+def test_a_queue_that_no_page_made_is_none(client: httpx.Client, queue: str) -> None:
+    record = assessed(client)
+    answer = client.get("/next", params={"queue": queue})
+    assert answer.headers["location"] == f"/assessments/{record}/rate"
+    page = client.get(f"/assessments/{record}/rate", params={"queue": queue})
+    assert (page.status_code, "that were chosen" in page.text) == (200, False)

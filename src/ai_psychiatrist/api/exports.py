@@ -25,6 +25,7 @@ from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import ReviewRow
 from ai_psychiatrist.interview.interview_store import read_all
 from ai_psychiatrist.results import interview_table
+from ai_psychiatrist.results.column_meanings import COLUMN_MEANINGS, DATE_COLUMNS
 from ai_psychiatrist.results.fhir.source import BundleOptions
 from ai_psychiatrist.results.interview_table import interview_rows, item_cells, result_cells
 from ai_psychiatrist.results.reading import result_of
@@ -50,6 +51,7 @@ from ai_psychiatrist.reviews.rating_rows import (
 )
 from ai_psychiatrist.store.interviews import InterviewListRequest, ListedInterview, ListedPage
 from ai_psychiatrist.store.listing import Rated, RecordListRequest, RecordPage
+from ai_psychiatrist.store.person_names import PersonNames
 from ai_psychiatrist.store.records import Record
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records
@@ -60,6 +62,8 @@ MOST_CHOSEN: Final = 500
 LEFT_OUT: Final = "X-Left-Out"
 _SUBJECT: Final = "subject"
 """The column of study ids."""
+_UNREAD: Final = "danger_unread"
+"""The column of how many statements to read now nobody has read, those in interviews as well."""
 
 
 class ExportedThing(StrEnum):
@@ -194,12 +198,17 @@ class Export:
     async def chunks(self) -> AsyncIterator[bytes]:
         """Yield the lines of each assessment, after the header where there is one."""
         is_book = self.query.format is ExportedAs.XLSX
-        with Workbook(self.query.what, self._columns) if is_book else nullcontext() as book:
+        names = await self.records.ask(lambda store: store.person_names())
+        with self._workbook() if is_book else nullcontext() as book:
             head = self._head if book is None else book.begin()
             async for found in self._found():
-                yield head + await asyncio.to_thread(self._written, found, book)
+                yield head + await asyncio.to_thread(self._written, found, names, book)
                 head = b""
             yield head if book is None else head + book.end()
+
+    def _workbook(self) -> Workbook:
+        meanings = COLUMN_MEANINGS[self.query.what]
+        return Workbook(self.query.what, self._columns, dates=DATE_COLUMNS, meanings=meanings)
 
     async def left_out(self) -> int:
         """Return how many assessments are not given out, since they are to be rated blind.
@@ -338,10 +347,10 @@ class Export:
         mark = _BYTE_ORDER_MARK if self.query.bom else b""
         return mark + csv_line(self._columns)
 
-    def _written(self, found: _Found, book: Workbook | None) -> bytes:
+    def _written(self, found: _Found, names: PersonNames, book: Workbook | None) -> bytes:
         if self.query.format is ExportedAs.FHIR:
             return b"".join(() if found.record is None else self._bundles(found, found.record))
-        named = ({**row, _SUBJECT: found.subject} for row in self._rows(found))
+        named = ({**row, _SUBJECT: found.subject} for row in self._rows(found, names))
         rows = ({name: row[name] for name in self._columns} for row in named)
         if self.query.format is ExportedAs.JSONL:
             return b"".join(map(jsonl_line, rows))
@@ -364,16 +373,16 @@ class Export:
             own = [row for row in ratings if row.rater == rater]
             yield bundle_bytes(record, own, wanted)
 
-    def _rows(self, found: _Found) -> Iterator[Row]:
+    def _rows(self, found: _Found, names: PersonNames) -> Iterator[Row]:
         record, with_words = found.record, self.query.with_words
         if self.query.what is ExportedThing.INTERVIEWS:
             yield from interview_rows(found.interviews)
         for interview, said in found.acknowledged.items():
             yield from acknowledgement_rows(
-                found.record_id, said, interview=interview, with_words=with_words
+                found.record_id, said, names, interview=interview, with_words=with_words
             )
         if found.record_id is not None and self.query.what is ExportedThing.RATINGS:
-            yield from rating_rows(found.record_id, found.ratings)
+            yield from rating_rows(found.record_id, found.ratings, names)
         if record is None:
             return
         if self.query.what is ExportedThing.ITEMS:
@@ -383,14 +392,16 @@ class Export:
                 yield {**row, **asked.get(str(row["item"]), empty)}
         if self.query.what is ExportedThing.RESULTS:
             row = assessment_row(_result_in(record), made_at=record.summary.created_at)
-            yield {**row, **result_cells(found.interviews)}
+            in_interviews = sum(one.row.unread for one in found.interviews)
+            unread = {_UNREAD: record.summary.unread_with(in_interviews)}
+            yield {**row, **result_cells(found.interviews), **unread}
 
     @property
     def _columns(self) -> Sequence[str]:
         """The id of the assessment, its study id, and all the others."""
         match self.query.what:
             case ExportedThing.RESULTS:
-                first, *others = (*ASSESSMENT_COLUMNS, *interview_table.RESULT_COLUMNS)
+                first, *others = (*ASSESSMENT_COLUMNS, *interview_table.RESULT_COLUMNS, _UNREAD)
             case ExportedThing.RATINGS:
                 first, *others = RATING_COLUMNS
             case ExportedThing.ACKNOWLEDGEMENTS:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
@@ -11,12 +11,16 @@ from ai_psychiatrist.api.acknowledgements import danger_of
 from ai_psychiatrist.api.authorization import PrincipalOf
 from ai_psychiatrist.api.dependencies import SEEING, RecordId, RecordsOf, ServicesOf
 from ai_psychiatrist.api.json_body import BoundedRequest, BoundedRoute
-from ai_psychiatrist.api.pages import message_page, name_shown, read_form, redirect_to
+from ai_psychiatrist.api.pages import message_page, read_form, redirect_to
+from ai_psychiatrist.api.rating_queue import RatingQueue
 from ai_psychiatrist.domain.access import Principal
 from ai_psychiatrist.domain.acknowledgement import Acknowledgement, Statement
 from ai_psychiatrist.domain.errors import InputError, NotFound, RequestConflict
 from ai_psychiatrist.domain.risk import RiskReport
-from ai_psychiatrist.reviews.acknowledging import MOST_NOTE, acknowledge, readers_of, unread_count
+from ai_psychiatrist.results.page.views import ReaderView
+from ai_psychiatrist.reviews.acknowledging import MOST_NOTE, acknowledge, unread_count
+from ai_psychiatrist.reviews.danger_readers import readers_by_place
+from ai_psychiatrist.store.person_names import PersonNames
 
 router = APIRouter(
     prefix="/assessments",
@@ -26,16 +30,6 @@ router = APIRouter(
 )
 
 _PLACE: Final = re.compile(r"([0-9]{1,9})-([0-9]{1,9})", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReaderView:
-    """One person who has read a statement."""
-
-    name: str
-    day: str
-    """When, in UTC."""
-    note: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,26 +45,15 @@ class ReadView:
 
 
 def read_view(
-    record_id: str, risk: RiskReport, rows: Sequence[Acknowledgement], principal: Principal
+    record_id: str,
+    risk: RiskReport,
+    rows: Sequence[Acknowledgement],
+    principal: Principal,
+    names: PersonNames,
 ) -> ReadView:
     """Return who has read the statements that are to be read now, for one caller."""
-    readers = {
-        (signal.start, signal.end): reader_views(readers_of(signal, rows), principal)
-        for signal in risk.to_read
-    }
+    readers = readers_by_place(risk, rows, principal, names)
     return ReadView(id=record_id, readers=readers, unread=unread_count(risk, rows))
-
-
-def reader_views(rows: Sequence[Acknowledgement], principal: Principal) -> list[ReaderView]:
-    """Return who has read a statement, for one caller."""
-    return [
-        ReaderView(
-            name="you" if row.reader == principal.id else name_shown(row.reader),
-            day=f"{row.at:%Y-%m-%d %H:%M}",
-            note=row.said.note,
-        )
-        for row in rows
-    ]
 
 
 @router.post("/{assessment_id}/acknowledge")
@@ -100,7 +83,7 @@ async def confirm_read(
         return await _not_kept(request, words, 409)
     except InputError as error:
         return await _not_kept(request, str(error), 422)
-    here = "/rate" if form.get("from") == "rate" else ""
+    here = f"/rate{RatingQueue.of(request).query}" if form.get("from") == "rate" else ""
     return redirect_to(request, f"/assessments/{assessment_id}{here}#danger")
 
 

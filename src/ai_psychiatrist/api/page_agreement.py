@@ -6,14 +6,17 @@ from string import ascii_lowercase
 from typing import Final
 
 from fastapi import APIRouter, Request, Response
+from pydantic import ValidationError
 
 from ai_psychiatrist.api.authorization import PrincipalOf, requires
 from ai_psychiatrist.api.dependencies import RecordsOf
 from ai_psychiatrist.api.pages import message_page, redirect_to, render_page
+from ai_psychiatrist.api.rating_queue import RatingQueue, filtered_queue
+from ai_psychiatrist.api.record_models import ListInQuery
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.reviews.agreed import agreed
+from ai_psychiatrist.reviews.agreed import Agreed, agreed
 from ai_psychiatrist.reviews.agreement_result import (
     AgreementFigures,
     AgreementSection,
@@ -21,6 +24,7 @@ from ai_psychiatrist.reviews.agreement_result import (
     Intraclass,
 )
 from ai_psychiatrist.reviews.queue import queued
+from ai_psychiatrist.store.store import Store
 
 router = APIRouter(include_in_schema=False)
 
@@ -37,6 +41,10 @@ _SILENT: Final = "nobody gives a score"
 _PLOT_MARGIN: Final = 2.0
 """Percent, so that a mark at an end of the axis is seen whole."""
 _ALL_RATED: Final = "You have rated every assessment that there is."
+_QUEUE_RATED: Final = "You have rated every assessment that was chosen."
+_NO_SUCH_LIST: Final = "There is no such list: the address was changed, or is of an older version."
+_FILTERS: Final = frozenset({"danger", "unread", "state", "rated", "subject_id"})
+"""Of the list: those by which no score chooses what is rated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,10 +100,18 @@ class AgreementTable:
 @router.get("/agreement", dependencies=[requires(Scope.READ)])
 async def agreement_page(request: Request, records: RecordsOf, principal: PrincipalOf) -> Response:
     """Show how far people agree with one another, and with the program."""
+
+    def read(store: Store) -> tuple[Agreed, dict[str, str]]:
+        found, names = agreed(store, principal), store.person_names()
+        # Who rated what is for admins: a rater could tell whose rating made a figure low.
+        raters = found.names if Scope.ADMIN in principal.scopes else {}
+        return found, {label: names.shown(rater) for label, rater in raters.items()}
+
     try:
-        found = (await records.ask(lambda store: agreed(store, principal))).figures
+        given, names = await records.ask(read)
     except RequestConflict as error:
         return await message_page(request, "Agreement", str(error), status=409)
+    found = given.figures
     sections = (
         ("Rated blind", "Before any score was shown.", found.blind),
         ("Of these, drawn at random", "Not shifted to hard cases.", found.random_tenth),
@@ -105,6 +121,7 @@ async def agreement_page(request: Request, records: RecordsOf, principal: Princi
         request,
         "agreement",
         found=found,
+        names=names,
         sides=_SIDES,
         tables=tuple(
             _table(title, words, section) for title, words, section in sections if section.cases
@@ -114,7 +131,29 @@ async def agreement_page(request: Request, records: RecordsOf, principal: Princi
 
 @router.get("/next", dependencies=[requires(Scope.REVIEW)])
 async def next_page(request: Request, records: RecordsOf, principal: PrincipalOf) -> Response:
-    """Send a rater to what tells most when it is rated."""
+    """Send a rater to the next case of the queue in the address, else to what tells most.
+
+    With filters of the list in its place, the queue is what is left to rate of that list.
+    """
+    queue, is_filtered = RatingQueue.of(request), not _FILTERS.isdisjoint(request.query_params)
+    if is_filtered:
+        given = {name: value for name, value in request.query_params.items() if name in _FILTERS}
+        try:
+            wanted = ListInQuery.model_validate(given).wanted(principal)
+        except ValidationError:
+            return await message_page(request, "Rate", _NO_SUCH_LIST, status=422)
+        queue = await records.ask(lambda store: filtered_queue(store, principal, wanted))
+    if queue.ids:
+        following = await records.ask(lambda store: queue.next_in(store, principal))
+        if following is not None:
+            return redirect_to(request, f"/assessments/{following}/rate{queue.query}")
+    if queue.ids or is_filtered:
+        ways = {"Next of all assessments": "/next"}
+        if Scope.READ in principal.scopes:
+            ways = {"Back to the list": "/"} | ways
+        return await message_page(
+            request, "Nothing is left to rate here", _QUEUE_RATED, status=200, ways=ways
+        )
     found = await records.ask(lambda store: queued(store, principal, limit=1))
     if not found.cases:
         return await message_page(request, "Nothing is left to rate", _ALL_RATED, status=200)

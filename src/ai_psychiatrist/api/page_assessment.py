@@ -13,11 +13,11 @@ from ai_psychiatrist.api.page_held_interview import danger_in_interview
 from ai_psychiatrist.api.page_interview import interview_view, item_protocols
 from ai_psychiatrist.api.pages import (
     message_page,
-    name_shown,
     no_assessment_page,
     redirect_to,
     render_page,
 )
+from ai_psychiatrist.api.rating_queue import RatingQueue
 from ai_psychiatrist.api.records import RESULT_READERS, account_of, view_of
 from ai_psychiatrist.domain.access import Principal, Scope
 from ai_psychiatrist.domain.acknowledgement import Acknowledgement
@@ -45,12 +45,18 @@ from ai_psychiatrist.results.page.views import (
 )
 from ai_psychiatrist.results.page.words import ITEM_QUESTIONS, STEPS, end_words, words
 from ai_psychiatrist.results.reading import result_of
-from ai_psychiatrist.reviews.adjudication import differing, gold_of, rows_to_adjudicate
+from ai_psychiatrist.reviews.adjudication import (
+    differing,
+    gold_of,
+    rows_to_adjudicate,
+    to_adjudicate,
+)
 from ai_psychiatrist.reviews.blindness import give_scores, is_asked_first, visible_rows
 from ai_psychiatrist.reviews.ratings import committed_of
 from ai_psychiatrist.store.events import BEGUN, StageEvent
 from ai_psychiatrist.store.interviews import ListedInterview
 from ai_psychiatrist.store.listing import Rated, RecordListRequest
+from ai_psychiatrist.store.person_names import PersonNames
 from ai_psychiatrist.store.records import Record
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records
@@ -72,6 +78,8 @@ class _Read:
 
     record: Record
     phase: ReviewPhase
+    names: PersonNames
+    """Of those who rated or confirmed."""
     rows: tuple[ReviewRow, ...] = ()
     acknowledged: tuple[Acknowledgement, ...] = ()
     interviews: tuple[ReadInterview, ...] = ()
@@ -85,6 +93,10 @@ class _Read:
     """How many assessments there are of the same person."""
     waiting: int = 0
     """How many assessments the caller can still rate."""
+    following: str | None = None
+    """What the caller rates next of the queue in the address."""
+    to_adjudicate: tuple[str, ...] = ()
+    """Other assessments on which raters differ, without gold scores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +120,7 @@ async def assessment(
     principal: PrincipalOf,
 ) -> Response:
     """Show how far an assessment is, or its result; a rater who rates it blind is sent there."""
-    wants_scores = "show" in request.query_params
+    wants_scores, queue = "show" in request.query_params, RatingQueue.of(request)
 
     def read(store: Store) -> _Read:
         phase = store.reviews.standing(assessment_id, principal.id)
@@ -117,6 +129,7 @@ async def assessment(
             return _Read(
                 record=record,
                 phase=phase,
+                names=store.person_names(),
                 acknowledged=store.acknowledgements.of(assessment_id),
                 stages=store.jobs.events(assessment_id),
                 subject=store.subject_of(assessment_id) if _sees_words(principal) else None,
@@ -127,11 +140,13 @@ async def assessment(
         return _Read(
             record=record,
             phase=phase,
+            names=store.person_names(),
             rows=visible_rows(store, assessment_id, principal.id),
             of_person=len(store.lists.of_subject(record.summary.subject_id)),
             acknowledged=store.acknowledgements.of(assessment_id),
             interviews=read_all(store.interviews.about(assessment_id)),
             subject=store.subject_of(assessment_id) if _sees_words(principal) else None,
+            following=queue.next_in(store, principal),
         )
 
     try:
@@ -143,7 +158,7 @@ async def assessment(
             return await _sent(assessment_id, request, records)
         if Scope.REVIEW not in principal.scopes:
             Required(frozenset({Scope.READ})).check(principal)
-        return redirect_to(request, f"/assessments/{assessment_id}/rate")
+        return redirect_to(request, f"/assessments/{assessment_id}/rate{queue.query}")
     if found.record.summary.state is not RecordState.FINISHED:
         return await _progress(request, found, principal, services)
     if _asks_first(principal, found.phase) and not wants_scores:
@@ -180,7 +195,7 @@ async def rate(
         return await no_assessment_page(request)
     is_over = found.phase is ReviewPhase.REVEALED
     if is_over or found.record.summary.state is not RecordState.FINISHED:
-        return redirect_to(request, f"/assessments/{assessment_id}")
+        return redirect_to(request, f"/assessments/{assessment_id}{RatingQueue.of(request).query}")
     return await _page_without_scores(request, "rate", found, principal)
 
 
@@ -189,6 +204,7 @@ def _without_scores(store: Store, record: Record, phase: ReviewPhase) -> _Read:
     return _Read(
         record=record,
         phase=phase,
+        names=store.person_names(),
         acknowledged=store.acknowledgements.of(record_id),
         in_interviews=store.interviews.about(record_id),
         subject=store.subject_of(record_id),
@@ -215,13 +231,14 @@ async def _page_without_scores(
         danger=shown,
         in_interviews=[one for one in found.in_interviews if one.danger is not None],
         may_read=Scope.READ in principal.scopes,
-        read=read_view(record_id, shown.risk, found.acknowledged, principal),
+        read=read_view(record_id, shown.risk, found.acknowledged, principal, found.names),
         subject=found.subject,
         created_at=found.record.summary.created_at,
         # What a browser calls ratings that are not committed yet: its own, and without a name.
         draft=sha256(f"{record_id} {principal.id}".encode()).hexdigest()[:16],
         is_blind=found.phase is not ReviewPhase.SEEN,
         waiting=found.waiting,
+        queue=RatingQueue.of(request),
         questions=ITEM_QUESTIONS,
     )
 
@@ -257,7 +274,7 @@ async def _progress(
         causes=() if result is None else services.connections.reasons(result),
         failures=() if result is None else result.failures,
         danger=danger,
-        read=read_view(summary.id, risk, found.acknowledged, principal)
+        read=read_view(summary.id, risk, found.acknowledged, principal, found.names)
         if summary.state.is_last
         else None,
         level=risk.level,
@@ -292,15 +309,19 @@ async def _sheet(request: Request, found: _Read, principal: Principal) -> Respon
         view=replace(view, interviews=found.interviews),
         interview_dangers=[one for one in in_interviews if one is not None],
         may_read=Scope.READ in principal.scopes,
-        read=read_view(record.summary.id, view.result.risk, found.acknowledged, principal),
+        read=read_view(
+            record.summary.id, view.result.risk, found.acknowledged, principal, found.names
+        ),
         is_example=False,
         id=record.summary.id,
         created_at=record.summary.created_at,
         subject_id=record.summary.subject_id,
         of_person=found.of_person,
         subject=found.subject,
+        queue=RatingQueue.of(request),
+        following=found.following,
         phase=found.phase.value,
-        ratings=ratings_view(view, found.rows, principal),
+        ratings=ratings_view(view, found.rows, principal, found.names),
         interview=await interview_view(found.interviews, request),
         is_reported=services_of(request).settings.danger.is_reported,
         protocols=await item_protocols(request),
@@ -321,7 +342,16 @@ async def adjudicate(
         rows = rows_to_adjudicate(store, assessment_id, principal)
         phase = store.reviews.standing(assessment_id, principal.id)
         subject = store.subject_of(assessment_id)
-        return _Read(record=store.get(assessment_id), phase=phase, rows=rows, subject=subject)
+        return _Read(
+            record=store.get(assessment_id),
+            phase=phase,
+            names=store.person_names(),
+            rows=rows,
+            subject=subject,
+            to_adjudicate=tuple(
+                one for one in to_adjudicate(store, principal) if one != assessment_id
+            ),
+        )
 
     try:
         found = await records.ask(read)
@@ -334,7 +364,7 @@ async def adjudicate(
 
     def read_ratings() -> tuple[DangerView, tuple[RaterColumn, ...]]:
         view, transcript = view_of(found.record), found.record.transcript
-        ratings = ratings_view(view, found.rows, principal, transcript)
+        ratings = ratings_view(view, found.rows, principal, found.names, transcript)
         marks = [card for one in ratings for cards in one.marks.values() for card in cards]
         seconds = view.result.transcript.turn_seconds
         danger = danger_view(view.result.risk, transcript, evidence=marks, seconds=seconds)
@@ -353,6 +383,7 @@ async def adjudicate(
         questions=ITEM_QUESTIONS,
         ratings=ratings,
         differing=differing(found.rows),
+        to_adjudicate=found.to_adjudicate,
         gold={one.item: one for one in gold.items} if gold else {},
     )
 
@@ -381,6 +412,7 @@ def ratings_view(
     view: SheetView,
     rows: Sequence[ReviewRow],
     principal: Principal,
+    names: PersonNames,
     transcript: Transcript | None = None,
 ) -> tuple[RaterColumn, ...]:
     """Return the ratings that the caller may see, one's own first; with a transcript, marks too."""
@@ -400,7 +432,7 @@ def ratings_view(
     committed = {name: one for name, one in committed_of(rows).items() if one.has_scores}
     columns = tuple(
         RaterColumn(
-            name="You" if rater == principal.id else name_shown(rater),
+            name="You" if rater == principal.id else names.shown(rater),
             is_blind=said.phase is ReviewPhase.BLIND,
             scores={one.item: score(rater, one) for one in said.items},
             marks={} if transcript is None else _marks(said, transcript, number),

@@ -13,9 +13,10 @@ from ai_psychiatrist.api.authorization import PrincipalOf, requires
 from ai_psychiatrist.api.dependencies import ERASING, RATING, RecordsOf
 from ai_psychiatrist.api.exports import MOST_CHOSEN, ExportedThing
 from ai_psychiatrist.api.json_body import BoundedRequest, BoundedRoute
-from ai_psychiatrist.api.page_cohort import EXPORTS
+from ai_psychiatrist.api.page_cohort import EXPORTS, export_query
 from ai_psychiatrist.api.page_interview import is_open
 from ai_psychiatrist.api.pages import message_page, read_form, redirect_to, render_page
+from ai_psychiatrist.api.rating_queue import RatingQueue
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.errors import NotFound
 from ai_psychiatrist.domain.record_state import RecordState
@@ -57,14 +58,13 @@ async def export_chosen(
     """Go to the export of the chosen assessments, or of `all`; ask first who could rate blind."""
     form = await read_form(request, most_fields=_MOST_FIELDS)
     chosen = [] if "all" in form else form.getlist("id")[:MOST_CHOSEN]
-    forms = {f"{what}.{kind}": (what, kind) for what, kind, _ in EXPORTS}
-    wanted = forms.get(form.get("as", ""))
-    if wanted is None or not (chosen or "all" in form):
+    wanted = form.get("as", "")
+    if wanted not in EXPORTS or not (chosen or "all" in form):
         return await _nothing_chosen(request)
-    query = [*zip(("what", "format"), wanted, strict=True)]
-    query += [("assessment_id", record_id) for record_id in chosen]
-    export = f"/v1/export?{urlencode(query)}"
-    if wanted[0] == ExportedThing.ACKNOWLEDGEMENTS or not is_asked_first(principal):
+    only = urlencode([("assessment_id", record_id) for record_id in chosen])
+    export = f"/v1/export?{export_query(wanted)}{'&' if only else ''}{only}"
+    is_of_danger = wanted.startswith(f"{ExportedThing.ACKNOWLEDGEMENTS}.")
+    if is_of_danger or not is_asked_first(principal):
         return redirect_to(request, export)
     unseen = RecordListRequest(
         rater=principal.id,
@@ -104,7 +104,8 @@ async def rate_chosen(
                 to_rate.append(one.id)
             await record_one_of_several(request, "review_begun", one.id, "201")
     if to_rate:
-        return redirect_to(request, f"/assessments/{to_rate[0]}/rate")
+        query = RatingQueue.to_rate(to_rate).query
+        return redirect_to(request, f"/assessments/{to_rate[0]}/rate{query}")
     return await message_page(request, "Nothing to rate", _NO_RATING, status=409)
 
 

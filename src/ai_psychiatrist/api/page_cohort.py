@@ -18,6 +18,7 @@ from ai_psychiatrist.api.dependencies import RecordsOf, ServicesOf
 from ai_psychiatrist.api.json_body import BoundedRequest, BoundedRoute
 from ai_psychiatrist.api.page_held_interview import InterviewsInDanger, interviews_in_danger
 from ai_psychiatrist.api.pages import read_form, redirect_to, render_page
+from ai_psychiatrist.api.rating_queue import RatingQueue
 from ai_psychiatrist.api.record_models import ListInQuery
 from ai_psychiatrist.config import with_model
 from ai_psychiatrist.domain.access import Principal, Scope
@@ -29,6 +30,7 @@ from ai_psychiatrist.infrastructure.off_loop import work_on_text
 from ai_psychiatrist.interface.application import Application
 from ai_psychiatrist.results.page.views import SheetView, sheet_view
 from ai_psychiatrist.results.page.words import end_words, words
+from ai_psychiatrist.reviews.adjudication import to_adjudicate
 from ai_psychiatrist.reviews.blindness import is_asked_first, list_for
 from ai_psychiatrist.services.transcripts.transcript_reader import read_transcript
 from ai_psychiatrist.store.listing import Rated, RecordPage, Sort
@@ -71,6 +73,8 @@ router = APIRouter(
 _OF_SUBJECT: Final = "subject_id"
 _SCORES: Final = "scores"
 """Whether scores are listed of what the caller has not rated yet: `shown` or `hidden`."""
+_TO_SETTLE: Final = "adjudicate"
+"""Whether only assessments are listed on which raters differ and that have no gold scores."""
 _ERASED: Final = "erased"
 """How many assessments were just erased, for the list to say so."""
 _COUNT: Final = re.compile(r"[0-9]{1,6}", re.ASCII)
@@ -91,6 +95,8 @@ _CHOOSERS: Final = (
         ),
     ),
 )
+_ADJUDICATION: Final = (_TO_SETTLE, "Gold scores", (("open", "raters differ, not adjudicated"),))
+"""For adjudicators alone: it tells something of what others rated."""
 _SORTS: Final = (
     (Sort.UNREAD.value, "unread danger first"),
     (Sort.CREATED.value, "newest first"),
@@ -98,19 +104,22 @@ _SORTS: Final = (
     (Sort.TOTAL.value, "highest total first"),
     (Sort.WIDTH.value, "most uncertain first"),
 )
-EXPORTS: Final = (
-    ("results", "xlsx", "Results, Excel"),
-    ("results", "csv", "Results, CSV"),
-    ("results", "jsonl", "Results, JSONL"),
-    ("results", "fhir", "Results, FHIR"),
-    ("ratings", "xlsx", "Ratings, Excel"),
-    ("ratings", "csv", "Ratings, CSV"),
-    ("ratings", "jsonl", "Ratings, JSONL"),
-    ("acknowledgements", "xlsx", "Who read danger, Excel"),
-    ("acknowledgements", "csv", "Who read danger, CSV"),
-    ("interviews", "xlsx", "Interviews, Excel"),
-    ("interviews", "csv", "Interviews, CSV"),
-)
+EXPORTS: Final = {
+    "results.xlsx": "Results, Excel",
+    "results.csv": "Results, CSV",
+    "results.jsonl": "Results, JSONL",
+    "results.fhir": "Results, FHIR",
+    "ratings.xlsx": "Ratings, Excel",
+    "ratings.csv": "Ratings, CSV",
+    "ratings.jsonl": "Ratings, JSONL",
+    "acknowledgements.xlsx": "Who read danger, Excel",
+    "acknowledgements.csv": "Who read danger, CSV",
+    "acknowledgements.xlsx.with_words": "Who read danger, with notes, Excel",
+    "acknowledgements.csv.with_words": "Who read danger, with notes, CSV",
+    "interviews.xlsx": "Interviews, Excel",
+    "interviews.csv": "Interviews, CSV",
+}
+"""What forms call an export, and its name: what and in which format, and whether with words."""
 _PHASES: Final = {
     ReviewPhase.UNSEEN: "not rated",
     ReviewPhase.BLIND: "begun, blind",
@@ -150,17 +159,34 @@ class CohortFilter:
     @property
     def is_filtered(self) -> bool:
         """Whether something is left out."""
-        return bool(self.values.keys() & {_OF_SUBJECT, *(name for name, _, _ in _CHOOSERS)})
+        return bool(
+            self.values.keys() & {_OF_SUBJECT, _TO_SETTLE, *(name for name, _, _ in _CHOOSERS)}
+        )
 
     @property
     def is_later(self) -> bool:
         """Whether it is not the first page."""
         return "cursor" in self.values
 
+    @property
+    def rating_query(self) -> str:
+        """The query of `/next` for the list's cases; empty for a list that is not filtered so."""
+        filters = {_OF_SUBJECT, "danger", "unread", "state", "rated"}
+        is_by_scores = not self.values.keys().isdisjoint({"band", "unknown"})
+        kept = {name: value for name, value in self.values.items() if name in filters}
+        is_by_raters = _TO_SETTLE in self.values
+        return "" if is_by_scores or is_by_raters or not kept else f"?{urlencode(kept)}"
+
     def link(self, **changed: str) -> str:
         """Return the query of another such list, from its first page on."""
         kept = {name: value for name, value in self.values.items() if name != "cursor"}
         return f"?{urlencode({name: value for name, value in (kept | changed).items() if value})}"
+
+
+def export_query(form: str) -> str:
+    """Return the query of an export by what forms call it."""
+    what, kind, *words = form.split(".")
+    return urlencode({"what": what, "format": kind, **dict.fromkeys(words, "true")})
 
 
 @router.get("/")
@@ -172,8 +198,15 @@ async def cohort(
     erased = request.query_params.get(_ERASED, "")
     done = _erased_words(int(erased)) if _COUNT.fullmatch(erased) else ""
 
+    may_adjudicate = Scope.ADMIN in principal.scopes
+
     def listed(store: Store) -> Cohort:
-        page = list_for(store, query.wanted(principal))
+        request_of = query.wanted(principal)
+        if may_adjudicate and wanted[_TO_SETTLE]:
+            # No assessment has the empty id.
+            only = frozenset(to_adjudicate(store, principal)) or frozenset({""})
+            request_of = replace(request_of, only=only)
+        page = list_for(store, request_of)
         subject_ids = [line.summary.subject_id for line in page.records]
         return Cohort(
             page=page,
@@ -199,6 +232,8 @@ async def cohort(
             ratings=None,
             interview=None,
             is_reported=True,
+            queue=RatingQueue(),
+            following=None,
             may_ask=False,
             may_review=False,
             may_erase=False,
@@ -213,12 +248,13 @@ async def cohort(
         phases=_PHASES,
         next=wanted.link(cursor=found.page.next) if found.page.next else "",
         wanted=wanted,
-        choosers=_CHOOSERS,
+        choosers=(*_CHOOSERS, _ADJUDICATION) if may_adjudicate else _CHOOSERS,
         sorts=_SORTS,
         reasons=end_words,
         may_review=Scope.REVIEW in principal.scopes,
         may_erase=Scope.ADMIN in principal.scopes,
         exports=EXPORTS,
+        export_query=export_query,
         is_asked_first=is_asked_first(principal),
     )
 
@@ -258,7 +294,7 @@ def _wanted(request: Request, principal: Principal) -> tuple[CohortFilter, ListI
     usual = "hidden" if is_asked_first(principal) else "shown"
     has_scores = given.get(_SCORES, usual) == "shown"
     given.pop(_ERASED, None)
-    asked = {name: value for name, value in given.items() if name != _SCORES}
+    asked = {name: value for name, value in given.items() if name not in {_SCORES, _TO_SETTLE}}
     try:
         query = ListInQuery.model_validate({"sort": Sort.UNREAD, **asked, "blind": not has_scores})
     except ValidationError:

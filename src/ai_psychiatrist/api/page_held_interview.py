@@ -14,16 +14,14 @@ from ai_psychiatrist.api.held_interviews import REOPENING
 from ai_psychiatrist.api.interview_models import DangerResult
 from ai_psychiatrist.api.interviews import InterviewId, Interviewing
 from ai_psychiatrist.api.json_body import BoundedRequest, BoundedRoute
-from ai_psychiatrist.api.page_acknowledge import ReaderView, reader_views
 from ai_psychiatrist.api.pages import (
     message_page,
-    name_shown,
     read_form,
     redirect_to,
     render_page,
 )
 from ai_psychiatrist.domain.access import Scope
-from ai_psychiatrist.domain.acknowledgement import Statement
+from ai_psychiatrist.domain.acknowledgement import Acknowledgement, Statement
 from ai_psychiatrist.domain.errors import (
     ArtifactMismatch,
     AssessmentServiceError,
@@ -36,8 +34,11 @@ from ai_psychiatrist.interview.danger_statements import DangerStatement
 from ai_psychiatrist.interview.interview_store import state_of
 from ai_psychiatrist.interview.record import Interview, Reopening
 from ai_psychiatrist.interview.service import MOST_REASON
+from ai_psychiatrist.results.page.views import ReaderView
 from ai_psychiatrist.reviews.acknowledging import MOST_NOTE, acknowledge_interview, readers_of
+from ai_psychiatrist.reviews.danger_readers import reader_views
 from ai_psychiatrist.store.interviews import DangerExtent, InterviewListRequest, ListedInterview
+from ai_psychiatrist.store.person_names import PersonNames
 from ai_psychiatrist.store.store import Store
 
 _MOST_HELD: Final = 50
@@ -109,7 +110,11 @@ async def danger_in_interview(interview: Interview, request: Request) -> Intervi
     if danger is None:
         return None
     principal = principal_of(request)
-    rows = await records_of(request).ask(lambda store: store.interviews.acknowledged(interview.id))
+
+    def read(store: Store) -> tuple[tuple[Acknowledgement, ...], PersonNames]:
+        return store.interviews.acknowledged(interview.id), store.person_names()
+
+    rows, names = await records_of(request).ask(read)
     found = {
         Statement(turn=place.turn, start=place.start, end=place.end): said
         for place, said in zip(danger.places, danger.statements, strict=True)
@@ -121,12 +126,12 @@ async def danger_in_interview(interview: Interview, request: Request) -> Intervi
             DangerSaid(
                 said=said,
                 place=f"{at.turn}-{at.start}-{at.end}",
-                readers=reader_views(readers_of(at, rows), principal),
+                readers=reader_views(readers_of(at, rows), principal, names),
             )
             for at, said in found.items()
         ],
         reopenings=[
-            ("you" if one.author == principal.id else name_shown(one.author), one)
+            ("you" if one.author == principal.id else names.shown(one.author), one)
             for one in interview.reopenings
         ],
     )

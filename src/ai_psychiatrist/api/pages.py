@@ -210,11 +210,6 @@ def problem_page(scope: ConnectionScope, problem: Problem, title: str) -> Respon
     return HTMLResponse(html, problem.status_code, problem.headers)
 
 
-def name_shown(person: str) -> str:
-    """Return what a person is called on pages: the id without where the person comes from."""
-    return person.partition(":")[2] or person
-
-
 def redirect_to(request: Request, path: str) -> RedirectResponse:
     """Send the browser to another page of ours, to be asked for by GET."""
     return RedirectResponse(mounted_at(request.scope) + path, 303)

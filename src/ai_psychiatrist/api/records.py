@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
@@ -64,6 +64,7 @@ from ai_psychiatrist.api.submission import (
     submit_job,
 )
 from ai_psychiatrist.domain.access import Principal, Scope
+from ai_psychiatrist.domain.acknowledgement import Acknowledgement
 from ai_psychiatrist.domain.assessment import Assessment, Certificate
 from ai_psychiatrist.domain.errors import InputError, NotFound, RequestConflict
 from ai_psychiatrist.domain.record_state import RecordState
@@ -74,11 +75,13 @@ from ai_psychiatrist.interview.interview_store import ReadInterview, read_all
 from ai_psychiatrist.results.fhir.bundle import MEDIA_TYPE, bundle_of, bytes_of
 from ai_psychiatrist.results.fhir.source import AS_USUAL, BundleOptions
 from ai_psychiatrist.results.page.pages import sheet_html
-from ai_psychiatrist.results.page.views import SheetView, sheet_view
+from ai_psychiatrist.results.page.views import ReaderView, SheetView, sheet_view
 from ai_psychiatrist.results.reading import result_of
 from ai_psychiatrist.reviews.blindness import give_scores, list_for
+from ai_psychiatrist.reviews.danger_readers import readers_by_place, readers_in_interview
 from ai_psychiatrist.services.risk.context import with_words
 from ai_psychiatrist.store.listing import RecordPage
+from ai_psychiatrist.store.person_names import PersonNames
 from ai_psychiatrist.store.records import Record
 from ai_psychiatrist.store.store import Store
 from ai_psychiatrist.store.stores import Records
@@ -307,16 +310,53 @@ async def read_certificate(
     return json_of(await RESULT_READERS.run(make))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _OfPage:
+    """What the page of an assessment shows besides its result."""
+
+    study_id: str | None = field(repr=False)
+    interviews: tuple[ReadInterview, ...]
+    acknowledged: tuple[Acknowledgement, ...]
+    interview_readers: Sequence[Sequence[Sequence[ReaderView]]]
+    """Of each statement of each interview."""
+    names: PersonNames
+
+
 @sheets.get("/{assessment_id}/html", response_class=HTMLResponse, responses=OF_SCORES)
 async def read_assessment_page(
     assessment_id: RecordId, records: RecordsOf, principal: PrincipalOf
 ) -> HTMLResponse:
     """Return the assessment as one HTML file that needs nothing else, transcript included."""
     record = await scored(assessment_id, records, principal)
-    study_id, interviews = await records.ask(partial(_with_interviews, assessment_id))
+
+    def read(store: Store) -> _OfPage:
+        study_id, interviews = _with_interviews(assessment_id, store)
+        names = store.person_names()
+        return _OfPage(
+            study_id=study_id,
+            interviews=interviews,
+            acknowledged=store.acknowledgements.of(assessment_id),
+            interview_readers=tuple(
+                readers_in_interview(
+                    one.interview, store.interviews.acknowledged(one.interview.id), names
+                )
+                for one in interviews
+            ),
+            names=names,
+        )
+
+    found = await records.ask(read)
 
     def page() -> str:
-        return sheet_html(replace(view_of(record), study_id=study_id, interviews=interviews))
+        view = view_of(record)
+        shown = replace(
+            view,
+            study_id=found.study_id,
+            interviews=found.interviews,
+            readers=readers_by_place(view.result.risk, found.acknowledged, None, found.names),
+            interview_readers=found.interview_readers,
+        )
+        return sheet_html(shown)
 
     html = await RESULT_READERS.run(page)
     # Shown here it would be under this server's policy, which allows no style inside a file.

@@ -167,11 +167,11 @@ async def read_agreement(
     Blind ratings make the main figures. Whoever rates gets figures over the cases that they have
     committed, and how many others are left out for that. The table names raters to admins.
     """
-    found = await records.ask(lambda store: agreed(store, principal))
+    found, names = await records.ask(lambda store: (agreed(store, principal), store.person_names()))
     if format == "json":
         return json_of(found.figures)
-    names = found.names if Scope.ADMIN in principal.scopes else {}
-    rows = agreement_rows(found.figures, names)
+    raters = found.names if Scope.ADMIN in principal.scopes else {}
+    rows = agreement_rows(found.figures, raters, names)
     return Response(
         b"".join(written(rows, AGREEMENT_COLUMNS, TableFormat.CSV)),
         media_type=TableFormat.CSV.media_type,

@@ -30,7 +30,7 @@ from ai_psychiatrist.infrastructure.private_files import writing_to
 from ai_psychiatrist.store.cipher import load_cipher
 from ai_psychiatrist.store.listing import RecordListRequest
 from ai_psychiatrist.store.reserve import using_reserve
-from ai_psychiatrist.wiring.backup import back_up, staged
+from ai_psychiatrist.wiring.backup import back_up, held_in, staged
 from ai_psychiatrist.wiring.transfer import take_in, tenant_in, write_export
 
 _LINES: Final = 500
@@ -229,8 +229,8 @@ def backup(
         with ExitStack() as rows:
             for tenant in tenants:
                 rows.enter_context(audited(stores, tenant, "records_backed_up"))
-            back_up(stores.database(), settings.data.state_folder, out, keys_out=keys_out)
-    typer.echo(f"tenants copied: {len(tenants)}")
+            held = back_up(stores.database(), settings.data.state_folder, out, keys_out=keys_out)
+    typer.echo(f"tenants copied: {len(tenants)}, {held}")
 
 
 @records_app.command()
@@ -257,10 +257,11 @@ def restore(
         is_sound = damage.level is not CheckLevel.FAIL
         require(is_sound, "the backup is damaged; nothing was restored", field="FROM")
         copies.require_key()
+        held = held_in(copies.folder)
         copies.place()
     with opened_stores(settings) as stores:
         note_restored(stores)
-    typer.echo(f"restored {len(tenants)} {'tenant' if len(tenants) == 1 else 'tenants'}")
+    typer.echo(f"restored {len(tenants)} {'tenant' if len(tenants) == 1 else 'tenants'}; {held}")
     raise typer.Exit(ExitCode.PARTIAL if has_failed(findings) else ExitCode.COMPLETE)
 
 

@@ -99,10 +99,11 @@ def show_agreement(
         store = known_store(stores, tenant)
         with audited(stores, tenant, "agreement_seen"):
             found = agreed(store, replace(LOCAL, tenant=tenant))
+            names = store.person_names()
     if as_json:
         print_json(found.figures.model_dump(mode="json"))
         return
-    rows = list(agreement_rows(found.figures, found.names))
+    rows = list(agreement_rows(found.figures, found.names, names))
     if as_csv:
         for line in written(rows, AGREEMENT_COLUMNS, TableFormat.CSV):
             typer.echo(line, nl=False)

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from ai_psychiatrist.domain.access import Principal
-from ai_psychiatrist.domain.errors import InputError, RequestConflict
+from ai_psychiatrist.domain.errors import ArtifactMismatch, InputError, NotFound, RequestConflict
 from ai_psychiatrist.domain.phq8 import Item
-from ai_psychiatrist.domain.review import Adjudicated, GoldRating, ReviewRow
+from ai_psychiatrist.domain.review import Adjudicated, GoldRating, ReviewPhase, ReviewRow
 from ai_psychiatrist.reviews.blindness import give_scores
 from ai_psychiatrist.reviews.ratings import committed_of
 from ai_psychiatrist.store.store import Store
@@ -24,6 +24,28 @@ def rows_to_adjudicate(store: Store, record_id: str, principal: Principal) -> tu
         raise RequestConflict("too_few_raters")
     give_scores(store, record_id, principal)
     return rows
+
+
+def to_adjudicate(store: Store, principal: Principal) -> tuple[str, ...]:
+    """Return the records on which raters differ and that have no gold scores, the oldest first.
+
+    Without those that the adjudicator rates blind, and those that cannot be read. The caller makes
+    sure of the scope `admin`.
+    """
+    rated = [
+        one.summary.id
+        for one in store.lists.finished(principal.id)
+        if one.summary.raters > 1 and one.phase is not ReviewPhase.BLIND
+    ]
+    return tuple(one for one in rated if _is_open(store, one))
+
+
+def _is_open(store: Store, record_id: str) -> bool:
+    try:
+        rows = store.reviews.of(record_id)
+    except (NotFound, ArtifactMismatch):
+        return False
+    return gold_of(rows) is None and bool(differing(rows))
 
 
 def adjudicate(

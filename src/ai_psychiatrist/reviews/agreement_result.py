@@ -5,6 +5,7 @@ from typing import Final
 
 from ai_psychiatrist.results.result import Result
 from ai_psychiatrist.results.tables import Cell, Row, as_row
+from ai_psychiatrist.store.person_names import PersonNames
 
 
 class FigureResult(Result):
@@ -172,18 +173,25 @@ class Agreement(Result):
 AGREEMENT_COLUMNS: Final = (
     *("section", "compared", "first", "second", "item", "figure"),
     *("value", "low", "high", "n", "raters", "incomplete", "reason"),
+    *("first_name", "second_name"),
 )
 _ALL: Final = "all"
 
 
-def agreement_rows(found: Agreement, names: Mapping[str, str]) -> Iterator[Row]:
-    """Yield each figure as a row. `names`: what to call raters, by their labels."""
+def agreement_rows(
+    found: Agreement, raters: Mapping[str, str], names: PersonNames
+) -> Iterator[Row]:
+    """Yield each figure as a row. `raters`: their ids by their labels, for those who may know."""
+
+    def called(column: str, label: str) -> dict[str, Cell]:
+        rater = raters.get(label)
+        name = None if rater is None else names.known(rater)
+        return {column: rater or label, f"{column}_name": name}
+
     for one in found.raters:
-        name = names.get(one.label, one.label)
         for section, cases in (("blind", one.blind), ("seen", one.seen)):
-            yield as_row(
-                AGREEMENT_COLUMNS, section=section, first=name, figure="cases", value=cases
-            )
+            about = {"section": section, **called("first", one.label), "figure": "cases"}
+            yield as_row(AGREEMENT_COLUMNS, **about, value=cases)
     sections = {"blind": found.blind, "random_tenth": found.random_tenth, "seen": found.seen}
     for section, figures in sections.items():
         for compared, by in (("raters", figures.raters), ("program", figures.program)):
@@ -191,8 +199,8 @@ def agreement_rows(found: Agreement, names: Mapping[str, str]) -> Iterator[Row]:
             for item, of_item in {_ALL: by.all_items, **by.items}.items():
                 yield from _rows({**about, "item": item}, of_item)
             for pair in by.pairs:
-                first, second = (names.get(one, one) for one in (pair.first, pair.second))
-                yield from _rows({**about, "first": first, "second": second, "item": _ALL}, pair)
+                both = called("first", pair.first) | called("second", pair.second)
+                yield from _rows({**about, **both, "item": _ALL}, pair)
 
 
 def _rows(about: Mapping[str, Cell], figures: Result) -> Iterator[Row]:

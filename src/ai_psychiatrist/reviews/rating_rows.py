@@ -15,16 +15,18 @@ from ai_psychiatrist.domain.review import (
     SpanRating,
 )
 from ai_psychiatrist.results.tables import Cell, Row, as_row
+from ai_psychiatrist.store.person_names import PersonNames
 
 RATING_COLUMNS: Final = (
     *("assessment_id", "number", "rater", "at", "kind", "phase", "item", "score", "cannot_tell"),
-    *("start", "end", "evidence", "verdict", "reason"),
+    *("start", "end", "evidence", "verdict", "reason", "rater_name"),
 )
 """`number` is the same in all rows that were said at once. `kind` is `committed` or
 `committed_evidence`, or what the API calls it: `evidence`, `missed`, `score`, `gold`; cells that do
 not belong to it are empty."""
 ACKNOWLEDGEMENT_COLUMNS: Final = (
     *("assessment_id", "interview", "number", "reader", "at", "turn", "start", "end", "note"),
+    "reader_name",
 )
 """A row says that one person has read one statement; `number` as above.
 
@@ -33,10 +35,15 @@ ACKNOWLEDGEMENT_COLUMNS: Final = (
 _Cells = Mapping[str, Cell]
 
 
-def rating_rows(assessment_id: str, rows: Iterable[ReviewRow]) -> Iterator[Row]:
+def rating_rows(assessment_id: str, rows: Iterable[ReviewRow], names: PersonNames) -> Iterator[Row]:
     """Yield the rows of one assessment in the order in which all was said."""
     for row in rows:
-        about: _Cells = {"assessment_id": assessment_id, "number": row.number, "rater": row.rater}
+        about: _Cells = {
+            "assessment_id": assessment_id,
+            "number": row.number,
+            "rater": row.rater,
+            "rater_name": names.known(row.rater),
+        }
         for cells in _said(row):
             yield as_row(RATING_COLUMNS, **about, at=row.at.isoformat(), **cells)
 
@@ -78,6 +85,7 @@ def _spanned(span: SpanRating) -> _Cells:
 def acknowledgement_rows(
     assessment_id: str | None,
     rows: Iterable[Acknowledgement],
+    names: PersonNames,
     *,
     interview: str | None = None,
     with_words: bool,
@@ -92,6 +100,7 @@ def acknowledgement_rows(
             "interview": interview,
             "number": row.number,
             "reader": row.reader,
+            "reader_name": names.known(row.reader),
         }
         note = row.said.note if with_words else None
         for one in row.said.statements:

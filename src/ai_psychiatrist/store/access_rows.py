@@ -59,6 +59,12 @@ KEY: Final = select(access_keys).where(_IS_KEY)
 KEYS: Final = (
     select(access_keys).where(~_IS_LINK).order_by(access_keys.c.created_at, access_keys.c.id)
 )
+KEY_NAMES: Final = (
+    select(access_keys.c.principal, access_keys.c.name)
+    .where(own(access_keys), ~_IS_LINK)
+    .order_by(access_keys.c.created_at, access_keys.c.id)
+)
+"""Of one tenant, revoked ones as well; for `TenantDatabase`."""
 ADD_KEY: Final = insert(access_keys)
 NOTE_KEY_USE: Final = update(access_keys).where(_IS_KEY).values(used_at=_NOW)
 REVOKE_KEY: Final = (

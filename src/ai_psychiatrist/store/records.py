@@ -121,6 +121,13 @@ class RecordSummary:
     unread: int | None
     """How many of the transcript's statements to read now nobody has confirmed to have read."""
 
+    def unread_with(self, in_interviews: int) -> int | None:
+        """Return how many those are with the unread ones of interviews about it.
+
+        `None` where the transcript was not read for danger.
+        """
+        return None if self.unread is None else self.unread + in_interviews
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
@@ -166,8 +173,7 @@ class ListedRecord:
     @property
     def unread(self) -> int | None:
         """How many of those nobody has confirmed to have read."""
-        found = self.summary.unread
-        return None if found is None else found + self.interview_unread
+        return self.summary.unread_with(self.interview_unread)
 
 
 def figures_of(result: Assessment) -> Figures:

@@ -30,6 +30,7 @@ from ai_psychiatrist.store.keys import TenantKeys
 from ai_psychiatrist.store.listing import RecordLists
 from ai_psychiatrist.store.moving import OpenedRecords
 from ai_psychiatrist.store.opening import KEYS_NAME
+from ai_psychiatrist.store.person_names import PersonNames, person_names
 from ai_psychiatrist.store.records import (
     RESULT,
     TRANSCRIPT,
@@ -203,6 +204,10 @@ class Store:
         """Return the study id of a record, `None` without one or where it cannot be read."""
         subject_id = self.summary(record_id).subject_id
         return self.keys.names([subject_id]).get(subject_id)
+
+    def person_names(self) -> PersonNames:
+        """Return what the people are called who rate, adjudicate and confirm."""
+        return person_names(self.database)
 
     def get(self, record_id: str) -> Record:
         """Return a record with its words."""

@@ -38,10 +38,33 @@ and back, into an empty database, the keys first:
   pg_restore --dbname=DATABASE store.dump"""
 
 
-def back_up(database: Database, state_dir: Path, out: Path, *, keys_out: Path | None) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """How much a copy of the store holds, of all tenants, without what a sweep has hidden."""
+
+    assessments: int
+    interviews: int
+
+    def __str__(self) -> str:
+        return f"assessments: {self.assessments}, interviews: {self.interviews}"
+
+
+def held_in(folder: Path) -> Held:
+    """Return how much the copy in a folder holds: servers may have stored more since."""
+    address = f"{(folder / FILE_NAME).absolute().as_uri()}?mode=ro"
+    with closing(sqlite3.connect(address, uri=True)) as copy:
+        (assessments,) = copy.execute(
+            "SELECT count(*) FROM records WHERE swept_at IS NULL"
+        ).fetchone()
+        (held,) = copy.execute("SELECT count(*) FROM interviews WHERE swept_at IS NULL").fetchone()
+    return Held(assessments=assessments, interviews=held)
+
+
+def back_up(database: Database, state_dir: Path, out: Path, *, keys_out: Path | None) -> Held:
     """Copy what is stored as it is at one moment, and the keys after it where a folder is named.
 
-    In this order the copy of the keys opens all of the copy of the data. Raises `InputError` for
+    In this order the copy of the keys opens all of the copy of the data. Returns how much it holds.
+    Raises `InputError` for
     folders that cannot be written or have a copy, and for a store in PostgreSQL.
     """
     require(database.is_sqlite, _DUMP, field="DATABASE_URL")
@@ -55,6 +78,7 @@ def back_up(database: Database, state_dir: Path, out: Path, *, keys_out: Path | 
     if keys_out is not None:
         with writing_to(keys_out, field=_KEYS):
             _copy(state_dir / KEYS_NAME, keys_out / KEYS_NAME, field=_KEYS)
+    return held_in(out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

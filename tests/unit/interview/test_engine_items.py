@@ -442,7 +442,9 @@ def test_who_stops_ends_it_and_what_is_open_stays_unknown(tmp_path: Path) -> Non
 def test_the_introduction_is_said_once_and_the_closing_at_the_end(tmp_path: Path) -> None:
     async def work(at: Desk) -> None:
         first = await at.begin(assessment=assessed(Item.SLEEP, Item.MOVING))
-        assert first.notice.startswith("I am a program, and I ask for whoever invited you here.")
+        assert first.notice.startswith(
+            "I am a computer program. I ask these questions for the person who invited you."
+        )
         assert "There are 2 short questions" in first.notice
         assert first.notice.endswith("stop whenever you like.")
         for said in ("=Several days", "=Several days"):

@@ -73,11 +73,12 @@ class PageTexts(Section):
     loading: Wording = "One moment …"
     no_script: Wording = (
         "This page needs JavaScript, which is switched off here. Switch it on for this page, or "
-        "ask whoever gave you the link to put the questions to you in another way."
+        "ask the person who invited you for another way to answer the questions."
     )
     refused: Wording = (
         "This link does not open anything here: it was opened in another browser, has expired, was "
-        "replaced, or the interview was deleted. Please ask whoever gave it to you for a new one."
+        "replaced, or the interview was deleted. Please ask the person who invited you for a new "
+        "link."
     )
     progress: Wording = "Question {number} of {of}"
     own_words: Wording = "Or in your own words"
@@ -136,8 +137,8 @@ _UNCLEAR: Final = {
 }
 _EXPLANATIONS: Final = {
     Topic.READERS: (
-        "Whoever invited you to this interview can read what you write here. If you want to know "
-        "more, please ask them; you need not answer before you know."
+        "The person who invited you can read what you write here. If you want to know more, please "
+        "ask that person first; you need not answer before you know."
     ),
     Topic.PURPOSE: (
         "Your answers give an overview of how the last two weeks were for you. You may leave out "
@@ -152,8 +153,8 @@ _EXPLANATIONS: Final = {
     ),
     Topic.MEANING: "There is no exact definition; what counts is how you see it yourself.",
     Topic.OTHER: (
-        "I can only ask about the last two weeks. For anything else, please ask whoever invited "
-        "you to this interview."
+        "I can only ask about the last two weeks. For anything else, please ask the person who "
+        "invited you."
     ),
 }
 

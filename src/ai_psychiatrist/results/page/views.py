@@ -154,6 +154,17 @@ class DangerView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReaderView:
+    """One person who has read a statement of danger."""
+
+    name: str = field(repr=False)
+    is_you: bool
+    day: str
+    """When, in UTC."""
+    note: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SheetView:
     """One assessment, ready to be shown."""
 
@@ -168,6 +179,10 @@ class SheetView:
     """Whose assessment it is; in no title of a window."""
     interviews: tuple[ReadInterview, ...] = ()
     """The interviews about it, the newest first."""
+    readers: Mapping[tuple[int, int], Sequence[ReaderView]] | None = None
+    """Who has read the statements to read now, by start and end; `None` where nobody can tell."""
+    interview_readers: Sequence[Sequence[Sequence[ReaderView]]] = ()
+    """The same of each statement of each interview."""
 
     @property
     def interview(self) -> ReadInterview | None:

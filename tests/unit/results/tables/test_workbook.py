@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from datetime import datetime
 
 import pytest
 from hypothesis import given
@@ -64,3 +65,56 @@ def test_what_no_cell_holds_is_refused_and_not_cut() -> None:
 
 def test_the_same_rows_give_the_same_bytes() -> None:
     assert book_of(("P-1", 3)) == book_of(("P-1", 3))
+
+
+def test_columns_are_as_wide_as_what_they_hold_within_bounds() -> None:
+    content = book_of(("P" * 20, "x" * 500), ("a", "b"))
+    columns = load_workbook(io.BytesIO(content))["results"].column_dimensions
+    assert [columns[name].width for name in "AB"] == [22, 62]
+    narrow = load_workbook(io.BytesIO(book_of(("a", 1))))["results"].column_dimensions
+    assert narrow["A"].width == 8
+
+
+def test_the_header_is_bold_and_stays_in_view() -> None:
+    sheet = load_workbook(io.BytesIO(book_of(("a", 1))))["results"]
+    assert sheet.freeze_panes == "A2"
+    assert [[cell.font.b for cell in row] for row in sheet.iter_rows()] == [[True] * 2, [False] * 2]
+
+
+def test_more_rows_than_are_measured_are_all_there() -> None:
+    rows = [(f"P-{number}", number) for number in range(1000)]
+    with Workbook("results", ("id", "value")) as book:
+        content = book.begin() + b"".join(book.add([row]) for row in rows) + book.end()
+    assert read(content)[1:] == [list(row) for row in rows]
+
+
+def test_moments_of_a_date_column_are_dates_in_utc_and_other_texts_are_texts() -> None:
+    rows = [
+        ("2026-03-01T10:20:30+02:00", "2026-03-01T10:20:30+02:00"),
+        ("2026-03-01T10:20:30", "=1+1"),
+        ("no date", "2026-03-01"),
+        (None, None),
+    ]
+    with Workbook("results", ("at", "subject"), dates={"at"}) as book:
+        content = book.begin() + book.add(rows) + book.end()
+    sheet = load_workbook(io.BytesIO(content))["results"]
+    shown = sheet["A2"]
+    assert (shown.value, shown.is_date) == (datetime(2026, 3, 1, 8, 20, 30), True)  # noqa: DTZ001
+    assert shown.number_format.replace("\\", "") == "yyyy-mm-dd hh:mm:ss"
+    others = [cell.value for row in sheet.iter_rows(min_row=3) for cell in row]
+    assert others == ["2026-03-01T10:20:30", "=1+1", "no date", "2026-03-01", None, None]
+    assert [sheet[at].data_type for at in ("B2", "A3", "B3", "A4", "B4")] == ["s"] * 5
+
+
+def test_a_second_sheet_says_what_each_column_means() -> None:
+    meanings = {"value": "A number.", "id": "Whose it is.", "other": "Not in this table."}
+    with Workbook("results", ("id", "value"), meanings=meanings) as book:
+        content = book.begin() + book.end()
+    found = load_workbook(io.BytesIO(content))
+    assert found.sheetnames == ["results", "Columns"]
+    assert [list(row) for row in found["Columns"].values] == [
+        ["Column", "What it means"],
+        ["id", "Whose it is."],
+        ["value", "A number."],
+    ]
+    assert found["Columns"].freeze_panes == "A2"

@@ -165,7 +165,8 @@ async function commit() {
   await call("POST", `${path}/ratings`, { items: rated() });
   isCommitted = true;
   sessionStorage.removeItem(draft);
-  window.location.assign(url(`/assessments/${form.dataset.id}`));
+  // With the queue, where the address has one.
+  window.location.assign(url(`/assessments/${form.dataset.id}`) + window.location.search);
 }
 
 const asking = document.getElementById("confirm");
