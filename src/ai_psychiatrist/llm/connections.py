@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.errors import ModelCallFailed
 from ai_psychiatrist.infrastructure.logging import get_logger
 from ai_psychiatrist.llm.endpoints import (
@@ -14,7 +15,7 @@ from ai_psychiatrist.llm.endpoints import (
     ModelEndpoint,
 )
 from ai_psychiatrist.llm.providers import OLLAMA, provider_of
-from ai_psychiatrist.llm.reasons import CallOutcomes, Reason, reason_of, reasons_of
+from ai_psychiatrist.llm.reasons import Reason, reason_of, reasons_of
 from ai_psychiatrist.llm.replies import SimpleChatClient
 from ai_psychiatrist.llm.settings import PydanticAISettings
 
@@ -109,7 +110,7 @@ class ModelConnections:
         server = self.servers.server_of(endpoint)
         return await unserved(server, endpoint.name.partition(":")[2])
 
-    def reasons(self, assessment: CallOutcomes) -> tuple[Reason, ...]:
+    def reasons(self, assessment: Assessment) -> tuple[Reason, ...]:
         """Return why an assessment is not whole and what to do about it, each reason once."""
         return reasons_of(assessment, self.addresses)
 

@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from typing import Final
 from urllib.parse import urlsplit, urlunsplit
 
+from ai_psychiatrist.domain.assessment import Assessment
 from ai_psychiatrist.domain.failures import (
-    Attempt,
     AttemptOutcome,
     FailureCategory,
     FailureCode,
-    FailureRecord,
     RejectionCode,
 )
 from ai_psychiatrist.llm.endpoints import NO_ROOM
@@ -141,21 +140,7 @@ def _filled(sentence: str, model: str, address: str | None, **more: str) -> str:
     )
 
 
-class CallOutcomes(Protocol):
-    """An assessment, or the result that was made of it."""
-
-    @property
-    def attempts(self) -> tuple[Attempt, ...]:
-        """The model calls."""
-        ...
-
-    @property
-    def failures(self) -> tuple[FailureRecord, ...]:
-        """What went wrong."""
-        ...
-
-
-def reasons_of(assessment: CallOutcomes, addresses: Mapping[str, str | None]) -> tuple[Reason, ...]:
+def reasons_of(assessment: Assessment, addresses: Mapping[str, str | None]) -> tuple[Reason, ...]:
     """Return each reason of what is missing once, in order; `addresses`: by the model's name."""
     thinking = _thinking(assessment)
     reasons = []
@@ -168,7 +153,7 @@ def reasons_of(assessment: CallOutcomes, addresses: Mapping[str, str | None]) ->
     return tuple(reasons)
 
 
-def _thinking(assessment: CallOutcomes) -> dict[str, int | None]:
+def _thinking(assessment: Assessment) -> dict[str, int | None]:
     """Return model → most tokens of a reply, where a failed agent got thinking alone."""
     failed = {failure.stage for failure in assessment.failures}
     found: dict[str, int | None] = {}
@@ -179,7 +164,7 @@ def _thinking(assessment: CallOutcomes) -> dict[str, int | None]:
     return found
 
 
-def _decisive(assessment: CallOutcomes) -> Iterator[tuple[str, FailureCode, int | None]]:
+def _decisive(assessment: Assessment) -> Iterator[tuple[str, FailureCode, int | None]]:
     """Yield the calls that failed; the rejected ones of an agent that failed count as such.
 
     A model whose evidence had the scores fail comes after them: its replies were accepted.
