@@ -300,10 +300,8 @@ def test_a_ledger_opened_for_reading_takes_nothing(run: Path) -> None:
             ledger.record([attempt("u1")])
 
 
-# Not every system has `fcntl`.
 _HOLD = """
 import sys, pathlib
-sys.modules["fcntl"] = None
 from ai_psychiatrist.store.lock import run_lock
 with run_lock(pathlib.Path(sys.argv[1])):
     print("held", flush=True)
