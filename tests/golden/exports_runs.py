@@ -1,5 +1,6 @@
 """Runs of a pipeline: outcomes taken in, given out, taken in again, and what is refused."""
 
+import fcntl
 import json
 import shutil
 import sqlite3
@@ -226,8 +227,8 @@ def _refused(folder: Path) -> Iterator[Answer]:
 def _while_busy(folder: Path) -> Iterator[Answer]:
     """Yield what is told while another process has the run."""
     (lock,) = (path for path in (folder / "run").iterdir() if "lock" in path.name)
-    with closing(sqlite3.connect(lock, isolation_level=None)) as holding:
-        holding.execute("BEGIN EXCLUSIVE")
+    with lock.open("rb") as holding:
+        fcntl.flock(holding, fcntl.LOCK_EX)
         value: Json = {
             "import": run(["import", "run", "rated.jsonl", "--step", "rate"], folder).value,
             "export": run(["export", "run", "--out", "busy"], folder).value,
