@@ -7,6 +7,8 @@ from typing import Final
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from tests.patience import PATIENCE_SECONDS
+
 _BROWSERS: Final = ("chromium-headless-shell", "chromium", "chromium-browser")
 """The first that is there: without windows of its own it takes a third of the time."""
 _NO_OUTSIDE: Final = (
@@ -19,7 +21,7 @@ _NO_OUTSIDE: Final = (
     "--disable-sync",
 )
 """It looks for nothing outside this machine."""
-_PATIENCE_MILLISECONDS: Final = 15_000
+_PATIENCE_MILLISECONDS: Final = 1000 * PATIENCE_SECONDS / 2
 
 
 @pytest.fixture(scope="package")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tests.fakes.http_connection import HttpCall, listening, response_head
+from tests.patience import PATIENCE_SECONDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +50,7 @@ class Receiver:
 
     async def came(self, count: int) -> None:
         """Return once so many calls have come."""
-        async with asyncio.timeout(20), self._arrived:
+        async with asyncio.timeout(PATIENCE_SECONDS), self._arrived:
             await self._arrived.wait_for(lambda: len(self.calls) >= count)
 
     async def handle(self, call: HttpCall, transport: asyncio.Transport) -> None:

@@ -17,7 +17,7 @@ import ai_psychiatrist
 from tests.golden.answer import Json
 from tests.golden.ways import Ended, environment, run
 
-_WAIT_SECONDS: Final = 20.0
+_WAIT_SECONDS: Final = 120.0
 _NO_CERTIFICATES: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """Without those of the system, which take long to load."""
 

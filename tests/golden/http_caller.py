@@ -17,7 +17,7 @@ from tests.golden.http_showing import fixed, shown
 from tests.golden.ways import environment
 
 HERE: Final = "http://127.0.0.1"
-PATIENCE_SECONDS: Final = 20.0
+PATIENCE_SECONDS: Final = 120.0
 NO_CERTIFICATES: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """Nothing is called that has one; loading those of the machine takes its time."""
 Show: TypeAlias = Callable[[httpx.Response], Json]

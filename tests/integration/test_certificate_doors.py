@@ -12,6 +12,7 @@ from ai_psychiatrist.proof import verify as verifier
 from tests.integration.canary import CANARY, INTERVIEW, assert_files_silent, assert_silent
 from tests.integration.command_here import run_here
 from tests.integration.running_app import client_of, settings_with
+from tests.patience import PATIENCE_SECONDS
 
 
 @pytest.fixture
@@ -117,7 +118,7 @@ def test_an_empty_option_is_not_one_left_out(option: str, tmp_path: Path, interv
 
 def test_the_verifier_reads_no_file_without_end(interview: Path) -> None:
     command = [sys.executable, str(verifier.__file__), str(interview), "/dev/zero"]
-    done = subprocess.run(command, check=False, capture_output=True, timeout=20)
+    done = subprocess.run(command, check=False, capture_output=True, timeout=PATIENCE_SECONDS)
     assert (done.returncode, done.stderr) == (1, b"")
 
 

@@ -153,7 +153,11 @@ def test_signs_that_were_read_stand_where_the_next_try_takes_too_long(tmp_path: 
     odd = saying(danger_text(HINT, level="9"))
     hang = fault("hang", tasks=["danger"])
     script = only_for(["danger"], lambda one: (odd if one.attempt == 1 else hang)(one))
-    body = assessed(tmp_path, script, API_REQUEST_TIMEOUT_SECONDS="3")
+    # On a busy machine what does not hang may be late too: then there is more time.
+    for seconds in ("3", "15", "60"):
+        body = assessed(tmp_path, script, API_REQUEST_TIMEOUT_SECONDS=seconds)
+        if body["risk"]["model"]["completed_count"]:
+            break
     (signal,) = body["risk"]["signals"]
     assert (signal["text"], signal["level"]) == (HINT, "high")
     assert body["risk"]["model"]["completed_count"] == 1
@@ -195,11 +199,15 @@ def test_it_can_be_another_model_than_the_others(tmp_path: Path) -> None:
 
 
 def test_nothing_but_the_result_waits_for_it(tmp_path: Path) -> None:
-    with ModelServerThread(fault("hang", tasks=["danger"])) as models:
-        environment = model_at(models.url) | {"API_REQUEST_TIMEOUT_SECONDS": "3"}
-        with client_of(settings_with(tmp_path, **environment)) as client:
-            body = client.post("/full_pipeline", json={"transcript_text": ALARMING}).json()
-        wait_until(lambda: models.server.in_flight == 0)
+    # On a busy machine what does not hang may be late too: then there is more time.
+    for seconds in ("3", "15", "60"):
+        with ModelServerThread(fault("hang", tasks=["danger"])) as models:
+            environment = model_at(models.url) | {"API_REQUEST_TIMEOUT_SECONDS": seconds}
+            with client_of(settings_with(tmp_path, **environment)) as client:
+                body = client.post("/full_pipeline", json={"transcript_text": ALARMING}).json()
+            wait_until(lambda: models.server.in_flight == 0)
+        if body.get("status") == "complete":
+            break
     assert body["meta_review"] is not None
     assert body["status"] == "complete"
     assert body["risk"]["model"] == {

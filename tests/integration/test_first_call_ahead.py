@@ -12,6 +12,7 @@ from ai_psychiatrist.services.transcripts.plain_text import parse_transcript
 from ai_psychiatrist.wiring import bootstrap
 from tests.fakes.caching_api import CachingApi
 from tests.integration.command_here import run_here
+from tests.patience import PATIENCE_SECONDS
 
 INTERVIEW = "Interviewer: How are you?\nParticipant: I am tired all day and sleep badly.\n" * 80
 
@@ -98,7 +99,7 @@ def test_first_call_that_fails_holds_nobody_back() -> None:
 
         first = asyncio.create_task(call("first", fails=True))
         await asyncio.sleep(0)
-        await asyncio.wait_for(asyncio.gather(call("b"), call("c")), timeout=5)
+        await asyncio.wait_for(asyncio.gather(call("b"), call("c")), timeout=PATIENCE_SECONDS)
         assert isinstance(first.exception(), RuntimeError)
         return ended
 

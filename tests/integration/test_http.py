@@ -693,7 +693,9 @@ def test_at_the_deadline_finished_parts_are_kept(
                 response = post(client, INTERVIEW)
         body = response.json()
         asked = {request.task for request in models.requests}
-        if asked.issuperset(hanging) and _parts_of(body) == kept:
+        # A call may also be cut off before it has reached the server.
+        has_come = len(body.get("attempts", ())) == len(models.requests)
+        if asked.issuperset(hanging) and has_come and _parts_of(body) == kept:
             break
     assert response.status_code == 200
     assert body["status"] == "partial"
@@ -712,10 +714,14 @@ def _parts_of(body: dict[str, Any]) -> set[str]:
 
 @pytest.mark.parametrize("route", ROUTES)
 def test_nothing_finished_at_the_deadline_is_504(state_dir: Path, route: str) -> None:
-    with ModelServerThread(fault("hang")) as models:
-        environment = model_at(models.url) | {"API_REQUEST_TIMEOUT_SECONDS": "1"}
-        with client_of(settings_with(state_dir, **environment)) as client:
-            response = post(client, INTERVIEW, route)
+    # On a busy machine the first call may be late too: then there is more time.
+    for seconds in ("0.5", "5", "50"):
+        with ModelServerThread(fault("hang")) as models:
+            environment = model_at(models.url) | {"API_REQUEST_TIMEOUT_SECONDS": seconds}
+            with client_of(settings_with(state_dir, **environment)) as client:
+                response = post(client, INTERVIEW, route)
+        if models.requests:
+            break
     assert_problem(response, 504, "deadline_exceeded")
     assert response.json()["attempts"]["deadline_exceeded"] >= 1
 

@@ -174,7 +174,8 @@ FAULTS: dict[str, tuple[Script, str, str | None]] = {
 def test_model_of_no_use_is_as_no_model(
     script: Script, outcome: str, failure: str | None, tmp_path: Path
 ) -> None:
-    with holding(tmp_path, script, INTERVIEW_TURN_TIMEOUT_SECONDS="1.5") as (client, models):
+    hasty = {"INTERVIEW_TURN_TIMEOUT_SECONDS": "1.5"} if failure == "deadline_exceeded" else {}
+    with holding(tmp_path, script, **hasty) as (client, models):
         asked = answered(client, begin_sleep(client), text=SAID)
         assert len(models.requests) == asked["operator"]["model_calls"] == 1
     assert (asked["state"], asked["is_resumable"]) == ("awaiting", False)

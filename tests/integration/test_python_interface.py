@@ -201,9 +201,13 @@ def test_what_failed_is_told_with_its_cure(tmp_path: Path) -> None:
 
 
 def test_at_the_deadline_what_finished_is_kept(tmp_path: Path) -> None:
-    with ModelServerThread(fault("hang", tasks=["scoring"])) as models:
-        settings = settings_with(tmp_path, **model_at(models.url))
-        result = ap.assess_sync(SAID, settings=settings, deadline_seconds=1.5)
+    # On a busy machine what does not hang may be late too: then there is more time.
+    for seconds in (1.5, 15, 60):
+        with ModelServerThread(fault("hang", tasks=["scoring"])) as models:
+            settings = settings_with(tmp_path, **model_at(models.url))
+            result = ap.assess_sync(SAID, settings=settings, deadline_seconds=seconds)
+        if result.qualitative is not None:
+            break
     assert result.status.value == "partial"
     assert result.qualitative is not None
 

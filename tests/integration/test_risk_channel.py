@@ -101,10 +101,14 @@ def test_signs_survive_when_all_models_are_down(tmp_path: Path, route: str) -> N
 
 
 def test_signs_survive_the_deadline(tmp_path: Path) -> None:
-    with ModelServerThread(FAULTS["hang"]) as models:
-        environment = model_at(models.url) | {"API_REQUEST_TIMEOUT_SECONDS": "0.3"}
-        with client_of(settings_with(tmp_path, **environment)) as client:
-            response = client.post("/full_pipeline", json={"transcript_text": INTERVIEW})
+    # On a busy machine the transcript itself may be read late: then there is more time.
+    for seconds in ("0.3", "3", "30"):
+        with ModelServerThread(FAULTS["hang"]) as models:
+            environment = model_at(models.url) | {"API_REQUEST_TIMEOUT_SECONDS": seconds}
+            with client_of(settings_with(tmp_path, **environment)) as client:
+                response = client.post("/full_pipeline", json={"transcript_text": INTERVIEW})
+        if models.requests:
+            break
 
     assert response.status_code == 504
     assert_alarmed(response.json(), text=False)

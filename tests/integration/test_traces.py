@@ -305,7 +305,8 @@ def test_a_collector_in_trouble_holds_up_and_breaks_nothing(tmp_path: Path, trou
             done = serving.stop()
             took = time.monotonic() - began
     assert [answer.status_code for answer in answers] == [200] * 4
-    assert took < LONGEST_FLUSH_SECONDS + 5
+    # The library alone would try for half a minute and more.
+    assert took < LONGEST_FLUSH_SECONDS + 20
     assert done.code == -signal.SIGTERM
     assert "tired" not in done.err
     said = [line for line in done.served_lines if line["event"] == "telemetry_not_sent"]

@@ -17,6 +17,7 @@ from tests.fakes.interview_agents import (
     changed,
 )
 from tests.fakes.scripted import ScriptedModel, route, tool_call
+from tests.patience import PATIENCE_SECONDS
 
 from ai_psychiatrist.agents.interview.interview_agents import InterviewAgents
 from ai_psychiatrist.agents.interview.outputs import Digest
@@ -158,17 +159,15 @@ def test_guidelines_of_the_protocol_take_the_place_of_ours(verb: str) -> None:
     assert not any(words in prompt.user for words in GUIDELINES.values())
 
 
-class Counting(ScriptedModel):
-    """Calls the tool it is given, and notes how many calls were under way together."""
+class Together(ScriptedModel):
+    """Calls the tool it is given, once so many calls are under way."""
 
-    under_way = 0
-    most_under_way = 0
+    def __init__(self, calls: int) -> None:
+        super().__init__([])
+        self._all = asyncio.Barrier(calls)
 
     async def _reply(self, _: object, info: object) -> object:  # type: ignore[override]
-        self.under_way += 1
-        self.most_under_way = max(self.most_under_way, self.under_way)
-        await asyncio.sleep(0.01)
-        self.under_way -= 1
+        await asyncio.wait_for(self._all.wait(), PATIENCE_SECONDS)
         (tool,) = info.output_tools  # type: ignore[attr-defined]
         self.sent.append([])
         verb = {name: verb for verb, name in TOOLS.items()}.get(tool.name, tool.name)
@@ -189,7 +188,7 @@ def test_parts_of_a_digest_are_asked_at_the_same_time_or_together(
 ) -> None:
     assert VIEW.answer is not None
     answer = replace(VIEW.answer, option_id="a1" if is_chosen else None)
-    model, calls = Counting([]), CallRecorder.of(10)
+    model, calls = Together(calls_made), CallRecorder.of(10)
     agents = InterviewAgents((route(model),), PydanticAISettings(), is_combined=is_combined)
     view = replace(VIEW, answer=answer)
     digest = asyncio.run(agents.digest(view, calls, wants_drift=not is_chosen))
@@ -199,11 +198,11 @@ def test_parts_of_a_digest_are_asked_at_the_same_time_or_together(
     assert (digest.drift is None) == is_chosen
     if digest.drift is not None:
         assert digest.drift.addressed_question == GOOD["detect_drift"]["addressed_question"]
-    assert len(calls.attempts) == model.most_under_way == calls_made
+    assert len(calls.attempts) == calls_made
 
 
 def test_parts_that_are_not_wanted_are_not_asked_for() -> None:
-    model, calls = Counting([]), CallRecorder.of(10)
+    model, calls = Together(1), CallRecorder.of(10)
     agents = InterviewAgents((route(model),), PydanticAISettings())
     digest = asyncio.run(agents.digest(VIEW, calls, wants_facts=False, wants_drift=False))
     assert (digest.facts, digest.drift, digest.failure) == ((), None, None)

@@ -4,6 +4,7 @@ import pytest
 from tests.fakes.model_server import ModelServer, Reply, Request, Script, fault
 from tests.fakes.replies import good_text, judge_text, judges_text
 from tests.fakes.scripted import ScriptedModel, route, served_chain
+from tests.patience import wait_until
 
 from ai_psychiatrist.agents.context import AssessmentContext, assessment_context
 from ai_psychiatrist.agents.judge import JudgeAgent
@@ -60,9 +61,13 @@ def test_each_metric_is_asked_once_with_the_findings() -> None:
 
 def test_metrics_are_asked_at_the_same_time() -> None:
     async def run() -> int:
-        async with ModelServer(delay_seconds=0.05) as server, served_chain(server.url) as chain:
+        async with ModelServer() as server, served_chain(server.url) as chain:
+            server.holds_replies = True
             agent = JudgeAgent(chain, pydantic_ai_settings=ENABLED)
-            await agent.evaluate(case(), FINDINGS)
+            judging = asyncio.create_task(agent.evaluate(case(), FINDINGS))
+            await asyncio.to_thread(wait_until, lambda: server.in_flight == len(Metric))
+            server.holds_replies = False
+            await judging
             return server.max_in_flight
 
     assert asyncio.run(run()) == len(Metric)

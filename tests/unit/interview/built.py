@@ -3,11 +3,11 @@
 import asyncio
 import itertools
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory, mkdtemp
+from tempfile import TemporaryDirectory
 
 from tests.fakes.interview_stores import open_interviews
 
@@ -126,7 +126,7 @@ class Desk:
 
 @contextmanager
 def desk(
-    path: Path,
+    place: Path | InterviewStore,
     agents: InterviewAgentsPort | None = None,
     *,
     danger: DangerReader | None = None,
@@ -134,25 +134,36 @@ def desk(
     protocols: Mapping[str, InterviewProtocol] = PROTOCOLS,
     is_first: bool = False,
 ) -> Iterator[Desk]:
-    """Open a service over a file, as a program does that starts.
+    """Open a service over the file of a folder, as a program does that starts, or over a store.
 
     `is_first`: whether a new store makes its tables itself, and finds none that were copied.
     """
-    if not (is_first or any(path.glob("*.sqlite"))):
-        path.mkdir(mode=0o700, exist_ok=True)
-        for name, content in files_of_new_store().items():
-            (path / name).touch(mode=0o600)
-            (path / name).write_bytes(content)
-    store = open_interviews(path)
-    try:
+    with (
+        nullcontext(place)
+        if isinstance(place, InterviewStore)
+        else opened(place, is_first=is_first) as store
+    ):
         service = InterviewService(protocols, store, agents, danger=danger, limits=limits)
         yield Desk(service, store)
+
+
+@contextmanager
+def opened(folder: Path, *, is_first: bool = False) -> Iterator[InterviewStore]:
+    """Open the store of a folder."""
+    if not (is_first or any(folder.glob("*.sqlite"))):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        for name, content in files_of_new_store().items():
+            (folder / name).touch(mode=0o600)
+            (folder / name).write_bytes(content)
+    store = open_interviews(folder)
+    try:
+        yield store
     finally:
         store.close()
 
 
 def lead(
-    folder: Path,
+    interviews: InterviewStore,
     *said: str,
     unknown: tuple[Item, ...] = OPEN,
     agents: InterviewAgentsPort | None = None,
@@ -160,16 +171,20 @@ def lead(
     limits: InterviewLimits | None = None,
     protocols: Mapping[str, InterviewProtocol] = PROTOCOLS,
 ) -> Desk:
-    """Lead an interview about some items in a folder of its own, and return how it stands."""
+    """Lead an interview about some items, and return how it stands."""
 
     async def sit(at: Desk) -> None:
         await at.begin(assessment=assessed(*unknown))
         await at.answer(*said)
 
-    own = Path(mkdtemp(dir=folder))
-    with desk(own, agents, danger=danger, limits=limits, protocols=protocols) as at:
+    with desk(interviews, agents, danger=danger, limits=limits, protocols=protocols) as at:
         asyncio.run(sit(at))
     return at
+
+
+def go_on(at: Desk, *said: str) -> None:
+    """Lead an interview further."""
+    asyncio.run(at.answer(*said))
 
 
 @cache

@@ -1,12 +1,11 @@
 """What a message of the person does, in several registers, and what the interview does then."""
 
 import asyncio
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.interview.built import OPEN, PROTOCOLS, RIGHT, Desk, assessed, desk, lead
+from tests.unit.interview.built import OPEN, PROTOCOLS, RIGHT, Desk, assessed, desk, go_on, lead
 from tests.unit.interview.scripted_agents import ScriptedAgents
 
 from ai_psychiatrist.domain.interview import (
@@ -19,6 +18,7 @@ from ai_psychiatrist.domain.interview import (
 from ai_psychiatrist.domain.interview_items import Act, UnansweredReason
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.interview.acts import Topic, acts_in, without
+from ai_psychiatrist.interview.interview_store import InterviewStore
 from ai_psychiatrist.interview.messages import Message, read_message
 
 PHQ8 = PROTOCOLS["phq8"]
@@ -165,10 +165,10 @@ def test_words_again_and_again_are_read_in_little_time(unit: str) -> None:
     ],
 )
 def test_what_holds_no_answer_costs_no_ask_and_the_question_is_put_again(
-    text: str, told: str, has_model: bool, tmp_path: Path
+    text: str, told: str, has_model: bool, interviews: InterviewStore
 ) -> None:
     agents = ScriptedAgents()
-    at = lead(tmp_path, *[text] * 4, agents=agents if has_model else None)
+    at = lead(interviews, *[text] * 4, agents=agents if has_model else None)
     assert at.question.text == PHQ8.items[Item.SLEEP].question
     assert at.snapshot.notice == told
     assert (at.asks(Item.SLEEP), at.snapshot.turn) == (1, 4)
@@ -177,33 +177,35 @@ def test_what_holds_no_answer_costs_no_ask_and_the_question_is_put_again(
     assert {one.item for one in at.snapshot.acts} == {Item.SLEEP}
 
 
-def test_talk_about_something_else_costs_an_ask_and_is_led_back(tmp_path: Path) -> None:
-    at = lead(tmp_path, "My sister bought a red car.")
+def test_talk_about_something_else_costs_an_ask_and_is_led_back(interviews: InterviewStore) -> None:
+    at = lead(interviews, "My sister bought a red car.")
     assert (at.question.item, at.asks(Item.SLEEP)) == (Item.SLEEP, 2)
     assert at.question.text == PHQ8.items[Item.SLEEP].second_ask
     assert at.snapshot.notice == PHQ8.texts.redirect
     assert [one.act for one in at.snapshot.acts] == [Act.OFF_TOPIC]
-    at = lead(tmp_path, "My sister bought a red car.", "It has a radio.")
+    go_on(at, "It has a radio.")
     assert (at.question.item, at.snapshot.notice) == (Item.TIRED, "")
     assert at.outcome(Item.SLEEP).unknown_reason is UnansweredReason.OFF_TOPIC
 
 
-def test_a_question_beside_an_answer_is_answered_and_the_answer_taken(tmp_path: Path) -> None:
-    at = lead(tmp_path, "three days. Who reads this?")
+def test_a_question_beside_an_answer_is_answered_and_the_answer_taken(
+    interviews: InterviewStore,
+) -> None:
+    at = lead(interviews, "three days. Who reads this?")
     assert at.snapshot.notice == SAYS.explanations[Topic.READERS]
     assert at.question.purpose is QuestionPurpose.READ_BACK
 
 
 @pytest.mark.parametrize("again", ["yes", "stop", "ok, let's stop", "=Yes"])
 def test_a_wish_to_stop_is_confirmed_once_and_ends_the_interview(
-    again: str, tmp_path: Path
+    again: str, interviews: InterviewStore
 ) -> None:
-    at = lead(tmp_path, "=Several days", "nah I'm done")
+    at = lead(interviews, "=Several days", "nah I'm done")
     assert (at.question.text, at.question.purpose) == (
         SAYS.stop.question,
         QuestionPurpose.CONFIRM_STOP,
     )
-    at = lead(tmp_path, "=Several days", "nah I'm done", again)
+    go_on(at, again)
     assert (at.snapshot.state, at.snapshot.end_reason) == (InterviewState.DONE, EndReason.STOPPED)
     assert at.snapshot.notice == PHQ8.texts.closing
     reasons = [at.outcome(item).unknown_reason for item in OPEN]
@@ -211,14 +213,16 @@ def test_a_wish_to_stop_is_confirmed_once_and_ends_the_interview(
 
 
 @pytest.mark.parametrize("reply", ["no", "=No", "my cat is asleep"])
-def test_without_a_yes_it_goes_on_where_it_stood(reply: str, tmp_path: Path) -> None:
-    at = lead(tmp_path, "=Several days", "stop", reply)
+def test_without_a_yes_it_goes_on_where_it_stood(reply: str, interviews: InterviewStore) -> None:
+    at = lead(interviews, "=Several days", "stop", reply)
     assert at.question.text == PHQ8.items[Item.TIRED].question
     assert (at.asks(Item.TIRED), at.asks(Item.MOVING)) == (1, 0)
 
 
-def test_an_answer_in_the_place_of_the_yes_is_for_the_question_behind(tmp_path: Path) -> None:
-    at = lead(tmp_path, "=Several days", "stop", "three days", "yes")
+def test_an_answer_in_the_place_of_the_yes_is_for_the_question_behind(
+    interviews: InterviewStore,
+) -> None:
+    at = lead(interviews, "=Several days", "stop", "three days", "yes")
     assert at.scores(*OPEN) == [1, 1, None]
     assert at.outcome(Item.TIRED).answer_turn == 3
 
@@ -237,9 +241,9 @@ def test_an_answer_in_the_place_of_the_yes_is_for_the_question_behind(tmp_path: 
     ],
 )
 def test_what_is_answered_beside_a_stop_or_a_pause_is_not_lost_and_not_counted_unread(
-    said: str, replies: list[str], score: int | None, tmp_path: Path
+    said: str, replies: list[str], score: int | None, interviews: InterviewStore
 ) -> None:
-    at = lead(tmp_path, said, *replies)
+    at = lead(interviews, said, *replies)
     assert at.outcome(Item.SLEEP).score == score
     first = at.outcome(Item.SLEEP).said[0]
     assert (first.act, said.startswith(first.words)) == (Act.ANSWER, True)
@@ -249,16 +253,16 @@ def test_what_is_answered_beside_a_stop_or_a_pause_is_not_lost_and_not_counted_u
 
 @pytest.mark.parametrize("text", ["brb", "May we continue later, please?", "I must go now"])
 def test_a_pause_keeps_its_place_and_who_comes_back_is_told_where_it_stood(
-    text: str, tmp_path: Path
+    text: str, interviews: InterviewStore
 ) -> None:
-    at = lead(tmp_path, "=Several days", text)
+    at = lead(interviews, "=Several days", text)
     assert (at.snapshot.state, at.snapshot.notice) == (InterviewState.PAUSED, SAYS.paused)
-    at = lead(tmp_path, "=Several days", text, "I'm back")
+    go_on(at, "I'm back")
     assert at.snapshot.state is InterviewState.AWAITING
     assert at.snapshot.notice == "Welcome back. We were at question 2 of 3."
     assert at.question.text == PHQ8.items[Item.TIRED].question
     assert at.asks(Item.TIRED) == 1
-    at = lead(tmp_path, "=Several days", text, "=Nearly every day")
+    at = lead(interviews, "=Several days", text, "=Nearly every day")
     assert at.outcome(Item.TIRED).score == 3
 
 
@@ -272,10 +276,10 @@ def test_a_pause_keeps_its_place_and_who_comes_back_is_told_where_it_stood(
     ],
 )
 def test_every_question_outlasts_a_pause_a_question_back_and_a_fragment(
-    before: list[str], purpose: QuestionPurpose, tmp_path: Path
+    before: list[str], purpose: QuestionPurpose, interviews: InterviewStore
 ) -> None:
-    plain = lead(tmp_path, *before)
-    at = lead(tmp_path, *before, "brb", "back", "who reads this?", "hi")
+    plain = lead(interviews, *before)
+    at = lead(interviews, *before, "brb", "back", "who reads this?", "hi")
     assert at.question.purpose is plain.question.purpose is purpose
     assert at.question.text == plain.question.text
     assert at.question.options == plain.question.options
@@ -284,9 +288,9 @@ def test_every_question_outlasts_a_pause_a_question_back_and_a_fragment(
 
 @pytest.mark.parametrize("text", ["hi", "who reads this?"])
 def test_who_only_asks_back_or_greets_is_asked_to_choose_in_the_end(
-    text: str, tmp_path: Path
+    text: str, interviews: InterviewStore
 ) -> None:
-    first, explained, asked = (lead(tmp_path, *[text] * times) for times in (0, 4, 5))
+    first, explained, asked = (lead(interviews, *[text] * times) for times in (0, 4, 5))
     assert explained.question.text == first.question.text
     assert asked.question.text != first.question.text
     assert [one.kind for one in asked.question.options].count(AnswerKind.ANCHOR) == 4
@@ -296,7 +300,7 @@ def test_who_only_asks_back_or_greets_is_asked_to_choose_in_the_end(
         while not at.snapshot.state.is_over:
             await at.say(text)
 
-    with desk(tmp_path) as over:
+    with desk(interviews) as over:
         asyncio.run(work(over))
     assert (over.snapshot.state, over.snapshot.end_reason) == (
         InterviewState.DONE,
@@ -306,7 +310,7 @@ def test_who_only_asks_back_or_greets_is_asked_to_choose_in_the_end(
 
 
 @pytest.mark.parametrize("text", ["brb", "stop", "sleep three days"])
-def test_who_never_answers_comes_to_an_end(text: str, tmp_path: Path) -> None:
+def test_who_never_answers_comes_to_an_end(text: str, interviews: InterviewStore) -> None:
     replies = {"brb": "back", "stop": "no"}
     said = [text, replies.get(text, text)] * 41
 
@@ -318,7 +322,7 @@ def test_who_never_answers_comes_to_an_end(text: str, tmp_path: Path) -> None:
             if not at.snapshot.state.is_over:
                 await at.say(one)
 
-    with desk(tmp_path) as at:
+    with desk(interviews) as at:
         asyncio.run(work(at))
     assert (at.snapshot.state, at.snapshot.end_reason) == (
         InterviewState.DONE,
@@ -327,9 +331,11 @@ def test_who_never_answers_comes_to_an_end(text: str, tmp_path: Path) -> None:
     assert at.scores(*OPEN)[1:] == [None, None]
 
 
-def test_the_report_lists_what_was_said_to_each_item_with_how_it_was_read(tmp_path: Path) -> None:
+def test_the_report_lists_what_was_said_to_each_item_with_how_it_was_read(
+    interviews: InterviewStore,
+) -> None:
     at = lead(
-        tmp_path,
+        interviews,
         *("hi", "three days", "yes", "My sister bought a red car.", "pass"),
         *("most days", "no", "=Several days", RIGHT),
     )

@@ -1,17 +1,17 @@
 """A correction: of an item that it names, of the one just answered, or asked for where unclear."""
 
 import asyncio
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.interview.built import OPEN, PROTOCOLS, Desk, assessed, desk, lead
+from tests.unit.interview.built import OPEN, PROTOCOLS, Desk, assessed, desk, go_on, lead
 from tests.unit.interview.scripted_agents import ScriptedAgents
 
 from ai_psychiatrist.domain.interview import AnswerKind, InterviewState, QuestionPurpose
 from ai_psychiatrist.domain.interview_items import Act, UnansweredReason
 from ai_psychiatrist.domain.phq8 import Item
+from ai_psychiatrist.interview.interview_store import InterviewStore
 from ai_psychiatrist.interview.phq8.corrections import item_meant, named_items, taken_back
 from ai_psychiatrist.interview.protocol import leading_words
 from ai_psychiatrist.interview.protocol.records import CorrectionPolicy
@@ -66,15 +66,15 @@ OWN = [
 @pytest.mark.parametrize("has_model", [False, True], ids=["rules", "model"])
 @pytest.mark.parametrize(("said", "score"), [*OF_THE_LAST, *NAMED])
 def test_what_is_corrected_is_read_back_and_never_scored_for_the_next_item(
-    said: str, score: int, has_model: bool, tmp_path: Path
+    said: str, score: int, has_model: bool, interviews: InterviewStore
 ) -> None:
     agents = ScriptedAgents()
-    at = lead(tmp_path, "=Not at all", said, agents=agents if has_model else None)
+    at = lead(interviews, "=Not at all", said, agents=agents if has_model else None)
     assert at.question.purpose is QuestionPurpose.READ_BACK
     assert at.question.text.partition("For trouble with sleep I noted: ")[1]
     assert at.scores(*OPEN) == [None] * 3
     assert agents.asked == []
-    at = lead(tmp_path, "=Not at all", said, "yes")
+    go_on(at, "yes")
     sleep = at.outcome(Item.SLEEP)
     assert (sleep.score, sleep.answer_turn, sleep.confirmed_turn) == (score, 2, 3)
     assert sleep.quote is not None
@@ -94,15 +94,15 @@ def test_what_is_corrected_is_read_back_and_never_scored_for_the_next_item(
 )
 @pytest.mark.parametrize(("form", "score"), AT_HEAD)
 def test_an_item_named_at_the_head_is_read_back_before_the_question_that_waits(
-    form: str, score: int, before: list[str], name: str, item: Item, tmp_path: Path
+    form: str, score: int, before: list[str], name: str, item: Item, interviews: InterviewStore
 ) -> None:
     every = list(Item)
     place = every.index(item) + 1
     waiting = every[place] if place < len(every) else None
     said = ["=Several days"] * place + (before if waiting else [])
-    at = lead(tmp_path, *said, form.format(name), unknown=tuple(Item))
+    at = lead(interviews, *said, form.format(name), unknown=tuple(Item))
     assert (at.question.item, at.question.purpose) == (item, QuestionPurpose.READ_BACK)
-    at = lead(tmp_path, *said, form.format(name), "yes", unknown=tuple(Item))
+    go_on(at, "yes")
     assert at.scores(item) == [score]
     if waiting is None:
         assert at.question.purpose is QuestionPurpose.REVIEW
@@ -122,22 +122,22 @@ def test_an_item_named_at_the_head_is_read_back_before_the_question_that_waits(
     ],
 )
 def test_what_is_read_back_of_a_correction_may_be_denied_or_replaced(
-    replies: list[str], scores: list[int | None], tmp_path: Path
+    replies: list[str], scores: list[int | None], interviews: InterviewStore
 ) -> None:
-    at = lead(tmp_path, "=Not at all", "wait, three days", *replies)
+    at = lead(interviews, "=Not at all", "wait, three days", *replies)
     assert at.scores(Item.SLEEP, Item.TIRED) == scores
 
 
 @pytest.mark.parametrize("said", WITHDRAWN)
 def test_an_answer_that_was_wrong_is_asked_for_again_and_unknown_until_then(
-    said: str, tmp_path: Path
+    said: str, interviews: InterviewStore
 ) -> None:
-    at = lead(tmp_path, "=Not at all", said)
+    at = lead(interviews, "=Not at all", said)
     assert (at.question.item, at.question.purpose) == (Item.SLEEP, QuestionPurpose.ASK)
     assert at.snapshot.notice == "Let us go back to one question: trouble with sleep."
     assert at.outcome(Item.SLEEP).unknown_reason is UnansweredReason.AMBIGUOUS_ANSWER
     assert at.outcome(Item.SLEEP).said[-1].act is Act.CORRECTION
-    at = lead(tmp_path, "=Not at all", said, "=Nearly every day", "=Several days")
+    go_on(at, "=Nearly every day", "=Several days")
     assert at.scores(*OPEN) == [3, 1, None]
     assert at.asks(Item.TIRED) == 1
 
@@ -152,10 +152,12 @@ def test_an_answer_that_was_wrong_is_asked_for_again_and_unknown_until_then(
         "about sleep, I told you none, which was in error. Tired on three days.",
     ],
 )
-def test_the_answer_beside_an_answer_that_was_wrong_is_kept(said: str, tmp_path: Path) -> None:
-    at = lead(tmp_path, "=Not at all", said, "=Nearly every day")
+def test_the_answer_beside_an_answer_that_was_wrong_is_kept(
+    said: str, interviews: InterviewStore
+) -> None:
+    at = lead(interviews, "=Not at all", said, "=Nearly every day")
     assert at.question.text.endswith("For tiredness I noted: Several days. Is that right?")
-    at = lead(tmp_path, "=Not at all", said, "=Nearly every day", "yes")
+    go_on(at, "yes")
     assert at.scores(*OPEN) == [3, 1, None]
 
 
@@ -164,12 +166,12 @@ def test_the_answer_beside_an_answer_that_was_wrong_is_kept(said: str, tmp_path:
     [("yes, but I was wrong about sleep", 1), ("I was wrong about sleep", None)],
 )
 def test_an_answer_that_was_wrong_may_be_named_while_another_is_read_back(
-    reply: str, scores: int | None, tmp_path: Path
+    reply: str, scores: int | None, interviews: InterviewStore
 ) -> None:
-    at = lead(tmp_path, "=Not at all", "three days", reply)
+    at = lead(interviews, "=Not at all", "three days", reply)
     assert at.question.item is Item.SLEEP
     assert at.scores(Item.SLEEP, Item.TIRED) == [None, scores]
-    at = lead(tmp_path, "=Not at all", "three days", reply, "=Nearly every day", "yes", "none")
+    go_on(at, "=Nearly every day", "yes", "none")
     assert at.scores(Item.SLEEP, Item.TIRED) == [3, 1]
 
 
@@ -182,8 +184,10 @@ def test_an_answer_that_was_wrong_may_be_named_while_another_is_read_back(
         "as I said about sleep, none. Tired on three days",
     ],
 )
-def test_what_takes_no_answer_of_another_item_back_opens_none(said: str, tmp_path: Path) -> None:
-    at = lead(tmp_path, "=Not at all", said)
+def test_what_takes_no_answer_of_another_item_back_opens_none(
+    said: str, interviews: InterviewStore
+) -> None:
+    at = lead(interviews, "=Not at all", said)
     assert at.outcome(Item.SLEEP).score == 0
     assert at.question.item is Item.TIRED
 
@@ -207,93 +211,95 @@ def test_what_takes_no_answer_of_another_item_back_opens_none(said: str, tmp_pat
     ],
 )
 def test_what_is_said_of_another_item_leaves_what_is_read_back_to_be_confirmed(
-    reply: str, then: list[str], scores: list[int | None], tmp_path: Path
+    reply: str, then: list[str], scores: list[int | None], interviews: InterviewStore
 ) -> None:
-    at = lead(tmp_path, "=Not at all", "three days", reply, *then)
+    at = lead(interviews, "=Not at all", "three days", reply, *then)
     assert at.scores(Item.SLEEP, Item.TIRED) == scores
 
 
 @pytest.mark.parametrize("reply", ["sleep", "the sleep one", "about sleep", "wait, about sleep"])
 def test_the_name_of_an_earlier_item_opens_it_and_what_is_read_back_waits(
-    reply: str, tmp_path: Path
+    reply: str, interviews: InterviewStore
 ) -> None:
     said = ["=Not at all", "three days", reply]
-    at = lead(tmp_path, *said)
+    at = lead(interviews, *said)
     assert (at.question.item, at.question.purpose) == (Item.SLEEP, QuestionPurpose.ASK)
-    at = lead(tmp_path, *said, "=Nearly every day")
+    go_on(at, "=Nearly every day")
     assert (at.question.item, at.question.purpose) == (Item.TIRED, QuestionPurpose.READ_BACK)
-    at = lead(tmp_path, *said, "=Nearly every day", "yes")
+    go_on(at, "yes")
     assert at.scores(Item.SLEEP, Item.TIRED) == [3, 1]
 
 
 @pytest.mark.parametrize("reply", ["sleep", "energy", "about energy", "Tiredness."])
 def test_the_name_of_the_item_or_of_a_later_one_has_it_read_back_again(
-    reply: str, tmp_path: Path
+    reply: str, interviews: InterviewStore
 ) -> None:
-    at = lead(tmp_path, "three nights", reply, reply)
+    at = lead(interviews, "three nights", reply, reply)
     assert (at.question.item, at.question.purpose) == (Item.SLEEP, QuestionPurpose.READ_BACK)
-    assert lead(tmp_path, "three nights", reply, reply, "yes").scores(Item.SLEEP) == [1]
+    assert lead(interviews, "three nights", reply, reply, "yes").scores(Item.SLEEP) == [1]
 
 
 @pytest.mark.parametrize(
     "reply", ["about energy, two days", "energy, two days", "energy: two days", "tired: two days"]
 )
 def test_a_later_item_that_is_answered_with_its_name_alone_is_kept_and_the_answer_waits(
-    reply: str, tmp_path: Path
+    reply: str, interviews: InterviewStore
 ) -> None:
-    at = lead(tmp_path, "seven nights", reply)
+    at = lead(interviews, "seven nights", reply)
     assert (at.question.item, at.question.purpose) == (Item.SLEEP, QuestionPurpose.READ_BACK)
-    at = lead(tmp_path, "seven nights", reply, "yes")
+    go_on(at, "yes")
     assert (at.question.item, at.question.purpose) == (Item.TIRED, QuestionPurpose.READ_BACK)
-    at = lead(tmp_path, "seven nights", reply, "yes", "yes")
+    go_on(at, "yes")
     assert at.scores(Item.SLEEP, Item.TIRED) == [2, 1]
 
 
 def test_another_item_may_be_corrected_where_a_refused_one_is_offered_again(
-    tmp_path: Path,
+    interviews: InterviewStore,
 ) -> None:
     said = ["pass", "=Not at all", "=Not at all", "no, but I was tired every day"]
-    at = lead(tmp_path, *said)
+    at = lead(interviews, *said)
     assert at.question.text.endswith("For tiredness I noted: Nearly every day. Is that right?")
 
 
-def test_an_item_further_back_may_be_named(tmp_path: Path) -> None:
+def test_an_item_further_back_may_be_named(interviews: InterviewStore) -> None:
     said = ["=Not at all", "=Not at all", "sorry, for sleep: every day"]
-    at = lead(tmp_path, *said, "yes", "=Several days")
+    at = lead(interviews, *said, "yes", "=Several days")
     assert at.scores(*OPEN) == [3, 0, 1]
 
 
-def test_the_rest_of_a_message_answers_the_present_question(tmp_path: Path) -> None:
+def test_the_rest_of_a_message_answers_the_present_question(interviews: InterviewStore) -> None:
     said = "three days. Sleep was every day."
-    at = lead(tmp_path, "=Not at all", said)
+    at = lead(interviews, "=Not at all", said)
     assert at.question.purpose is QuestionPurpose.READ_BACK
-    at = lead(tmp_path, "=Not at all", said, "yes", "yes")
+    go_on(at, "yes", "yes")
     assert at.scores(*OPEN) == [3, 1, None]
     assert at.outcome(Item.SLEEP).answer_turn == at.outcome(Item.TIRED).answer_turn == 2
 
 
 def test_what_is_said_of_an_item_before_its_turn_is_kept_and_read_back_then(
-    tmp_path: Path,
+    interviews: InterviewStore,
 ) -> None:
     said = "three days. My energy was low every day."
-    at = lead(tmp_path, said, "yes")
+    at = lead(interviews, said, "yes")
     assert at.question.text == (
         "You said “My energy was low every day”. "
         "For tiredness I noted: Nearly every day. Is that right?"
     )
     assert at.scores(*OPEN) == [1, None, None]
-    at = lead(tmp_path, said, "yes", "yes")
+    go_on(at, "yes")
     quote = at.outcome(Item.TIRED).quote
     assert at.scores(*OPEN) == [1, 3, None]
     assert quote is not None
     assert said[quote.start : quote.end] == quote.text
-    at = lead(tmp_path, said, "stop", "yes")
+    at = lead(interviews, said, "stop", "yes")
     assert at.scores(*OPEN) == [None] * 3
 
 
 @pytest.mark.parametrize("said", OWN)
-def test_an_answer_of_its_own_is_the_answer_to_its_question(said: str, tmp_path: Path) -> None:
-    at = lead(tmp_path, "=Several days", said)
+def test_an_answer_of_its_own_is_the_answer_to_its_question(
+    said: str, interviews: InterviewStore
+) -> None:
+    at = lead(interviews, "=Several days", said)
     assert at.outcome(Item.SLEEP).score == 1
     assert at.question.purpose is not QuestionPurpose.WHICH_ITEM
     assert Act.CORRECTION not in {one.act for one in at.outcome(Item.SLEEP).said}
@@ -301,9 +307,9 @@ def test_an_answer_of_its_own_is_the_answer_to_its_question(said: str, tmp_path:
 
 @pytest.mark.parametrize("said", NOT_CLEAR)
 def test_where_it_is_not_clear_the_person_is_asked_which_one_is_meant(
-    said: str, tmp_path: Path
+    said: str, interviews: InterviewStore
 ) -> None:
-    at = lead(tmp_path, "=Several days", said)
+    at = lead(interviews, "=Several days", said)
     assert at.scores(Item.SLEEP, Item.TIRED) == [None, None]
     assert (
         at.question.text
@@ -328,13 +334,13 @@ def test_where_it_is_not_clear_the_person_is_asked_which_one_is_meant(
     ],
 )
 def test_the_correction_is_of_the_item_that_the_person_says(
-    reply: str, about: Item, tmp_path: Path
+    reply: str, about: Item, interviews: InterviewStore
 ) -> None:
     said = ["=Several days", "every day, sorry", reply]
-    at = lead(tmp_path, *said)
+    at = lead(interviews, *said)
     assert at.question.purpose is QuestionPurpose.READ_BACK
     assert at.outcome(about).score is None
-    at = lead(tmp_path, *said, "yes")
+    go_on(at, "yes")
     is_sleep = about is Item.SLEEP
     assert at.scores(Item.SLEEP, Item.TIRED) == ([3, None] if is_sleep else [1, 3])
     assert at.outcome(about).answer_turn == 2
@@ -351,22 +357,22 @@ def test_the_correction_is_of_the_item_that_the_person_says(
     ],
 )
 def test_a_reply_that_does_not_say_which_leaves_both_to_be_asked_again(
-    reply: str, tmp_path: Path
+    reply: str, interviews: InterviewStore
 ) -> None:
-    at = lead(tmp_path, "=Several days", "every day, sorry", reply)
+    at = lead(interviews, "=Several days", "every day, sorry", reply)
     assert at.scores(Item.SLEEP, Item.TIRED) == [None, None]
-    at = lead(tmp_path, "=Several days", "every day, sorry", reply, *["=Several days"] * 3)
+    go_on(at, *["=Several days"] * 3)
     assert at.scores(*OPEN) == [1, 1, 1]
 
 
 @pytest.mark.parametrize("reply", ["=I prefer not to say", "I'd rather not say"])
 def test_a_refusal_to_say_which_declines_the_present_item_and_reads_the_earlier_one_back(
-    reply: str, tmp_path: Path
+    reply: str, interviews: InterviewStore
 ) -> None:
     said = ["=Several days", "every day, sorry", reply]
-    at = lead(tmp_path, *said)
+    at = lead(interviews, *said)
     assert at.question.text.endswith("For trouble with sleep I noted: Several days. Is that right?")
-    at = lead(tmp_path, *said, "yes")
+    go_on(at, "yes")
     assert at.scores(Item.SLEEP, Item.TIRED) == [1, None]
     assert at.outcome(Item.TIRED).unknown_reason is UnansweredReason.DECLINED
 
@@ -374,9 +380,9 @@ def test_a_refusal_to_say_which_declines_the_present_item_and_reads_the_earlier_
 @pytest.mark.parametrize("said", ["wait, three days", "every day, sorry"])
 @pytest.mark.parametrize("ending", ["stop", "I want to kill myself."])
 def test_an_interview_that_ends_meanwhile_leaves_what_was_not_said(
-    said: str, ending: str, tmp_path: Path
+    said: str, ending: str, interviews: InterviewStore
 ) -> None:
-    at = lead(tmp_path, "=Several days", said, ending, *["yes"] * (ending == "stop"))
+    at = lead(interviews, "=Several days", said, ending, *["yes"] * (ending == "stop"))
     assert at.snapshot.state.is_over
     assert at.scores(*OPEN) == [None] * 3
     assert at.outcome(Item.SLEEP).unknown_reason in {
@@ -385,20 +391,20 @@ def test_an_interview_that_ends_meanwhile_leaves_what_was_not_said(
     }
 
 
-def test_whoever_corrects_everything_comes_to_an_end(tmp_path: Path) -> None:
+def test_whoever_corrects_everything_comes_to_an_end(interviews: InterviewStore) -> None:
     async def work(at: Desk) -> None:
         await at.begin()
         while not at.snapshot.state.is_over:
             await at.say("three days, sorry")
 
-    with desk(tmp_path) as at:
+    with desk(interviews) as at:
         asyncio.run(work(at))
     assert at.snapshot.turn <= 80
     assert len({one.current for one in at.snapshot.corrections}) == len(at.snapshot.corrections)
     assert max(goal.asks for goal in at.snapshot.goals) <= 3
 
 
-def test_the_question_is_worded_as_the_protocol_has_it(tmp_path: Path) -> None:
+def test_the_question_is_worded_as_the_protocol_has_it(interviews: InterviewStore) -> None:
     own = CorrectionPolicy(
         question="Is that {earlier}, or {current}?",
         earlier="Before: {item}",
@@ -407,7 +413,7 @@ def test_the_question_is_worded_as_the_protocol_has_it(tmp_path: Path) -> None:
     )
     answers = PHQ8.answers.model_copy(update={"correction": own})
     protocols = {"phq8": PHQ8.model_copy(update={"answers": answers})}
-    at = lead(tmp_path, "=Several days", "every day, sorry", protocols=protocols)
+    at = lead(interviews, "=Several days", "every day, sorry", protocols=protocols)
     assert at.question.text == "Is that trouble with sleep, or tiredness?"
     offered = [option.text for option in at.question.options]
     assert offered == [
@@ -424,7 +430,7 @@ def test_the_question_is_worded_as_the_protocol_has_it(tmp_path: Path) -> None:
     [("every day, sorry", ["sleep", "yes"]), ("wait, every day", ["yes"])],
 )
 def test_an_open_correction_outlives_a_restart(
-    said: str, replies: list[str], tmp_path: Path
+    said: str, replies: list[str], interviews: InterviewStore
 ) -> None:
     async def begin(at: Desk) -> str:
         await at.begin(assessment=assessed(*OPEN))
@@ -434,9 +440,9 @@ def test_an_open_correction_outlives_a_restart(
         at.snapshot = await at.service.get(interview_id)
         await at.answer(*replies)
 
-    with desk(tmp_path) as at:
+    with desk(interviews) as at:
         interview_id = asyncio.run(begin(at))
-    with desk(tmp_path) as at:
+    with desk(interviews) as at:
         asyncio.run(go_on(at))
     assert at.scores(*OPEN) == [3, None, None]
     assert at.snapshot.state is InterviewState.AWAITING

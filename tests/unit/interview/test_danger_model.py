@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -20,6 +19,7 @@ from ai_psychiatrist.domain.interview import EndReason, InterviewState, Question
 from ai_psychiatrist.domain.interview_items import UnansweredReason
 from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.risk import ReadingStatus, RiskCategory, RiskLevel, RiskSource
+from ai_psychiatrist.interview.interview_store import InterviewStore
 from ai_psychiatrist.interview.record import DangerReading
 from ai_psychiatrist.interview.service import InterviewLimits
 from ai_psychiatrist.llm.endpoints import ModelEndpoint
@@ -44,11 +44,15 @@ async def answered(at: Desk, protocol: str, said: str) -> None:
 
 
 def hold_by(
-    tmp_path: Path, protocol: str, replies: Sequence[Scripted], said: str = SAID, retries: int = 1
+    interviews: InterviewStore,
+    protocol: str,
+    replies: Sequence[Scripted],
+    said: str = SAID,
+    retries: int = 1,
 ) -> tuple[Desk, ScriptedModel, ScriptedAgents]:
     model, agent = reader(*replies, retries=retries)
     agents = ScriptedAgents()
-    with desk(tmp_path, agents, danger=agent) as at:
+    with desk(interviews, agents, danger=agent) as at:
         asyncio.run(answered(at, protocol, said))
     return at, model, agents
 
@@ -56,9 +60,9 @@ def hold_by(
 @BOTH
 @pytest.mark.parametrize("level", ["moderate", "high"])
 def test_a_sign_that_the_rules_do_not_know_holds_the_interview(
-    tmp_path: Path, protocol: str, level: str
+    interviews: InterviewStore, protocol: str, level: str
 ) -> None:
-    at, _, _ = hold_by(tmp_path, protocol, [danger_text(HINT, level=level, kind="plan")])
+    at, _, _ = hold_by(interviews, protocol, [danger_text(HINT, level=level, kind="plan")])
     held = at.snapshot
     assert (held.state, held.end_reason) == (InterviewState.SAFETY_HOLD, EndReason.SAFETY)
     is_offered = level == "moderate"
@@ -78,7 +82,7 @@ def test_a_sign_that_the_rules_do_not_know_holds_the_interview(
 @BOTH
 @pytest.mark.parametrize("reply", ["yes", "no"])
 def test_what_a_model_found_holds_until_the_offer_to_go_on_is_accepted(
-    tmp_path: Path, protocol: str, reply: str
+    interviews: InterviewStore, protocol: str, reply: str
 ) -> None:
     _, agent = reader(danger_text(HINT, level="moderate", kind="plan"), *[danger_text()] * 3)
 
@@ -86,7 +90,7 @@ def test_what_a_model_found_holds_until_the_offer_to_go_on_is_accepted(
         await answered(at, protocol, SAID)
         await at.say(reply)
 
-    with desk(tmp_path, ScriptedAgents(), danger=agent) as at:
+    with desk(interviews, ScriptedAgents(), danger=agent) as at:
         asyncio.run(work(at))
     goes_on = reply == "yes"
     state = InterviewState.AWAITING if goes_on else InterviewState.SAFETY_HOLD
@@ -106,9 +110,9 @@ def test_what_a_model_found_holds_until_the_offer_to_go_on_is_accepted(
     ],
 )
 def test_what_is_no_grave_sign_in_the_answer_holds_nothing(
-    tmp_path: Path, protocol: str, reply: str
+    interviews: InterviewStore, protocol: str, reply: str
 ) -> None:
-    at, _, _ = hold_by(tmp_path, protocol, [reply])
+    at, _, _ = hold_by(interviews, protocol, [reply])
     assert at.snapshot.state is InterviewState.AWAITING
     assert (at.snapshot.danger, at.snapshot.danger_readings) == (None, ANSWERED)
 
@@ -117,22 +121,22 @@ def test_what_is_no_grave_sign_in_the_answer_holds_nothing(
 @pytest.mark.parametrize("level", ["moderate", "high"])
 @pytest.mark.parametrize("polarity", ["past", "quoted"])
 def test_what_a_model_calls_past_or_quoted_holds_nothing(
-    tmp_path: Path, protocol: str, polarity: str, level: str
+    interviews: InterviewStore, protocol: str, polarity: str, level: str
 ) -> None:
     reply = danger_text(HINT, level=level, polarity=polarity, kind="attempt")
-    at, _, _ = hold_by(tmp_path, protocol, [reply])
+    at, _, _ = hold_by(interviews, protocol, [reply])
     assert at.snapshot.state is InterviewState.AWAITING
     assert (at.snapshot.danger, at.snapshot.danger_readings) == (None, ANSWERED)
 
 
 @BOTH
-def test_what_holds_is_told_without_what_is_past(tmp_path: Path, protocol: str) -> None:
+def test_what_holds_is_told_without_what_is_past(interviews: InterviewStore, protocol: str) -> None:
     said = f"Years ago I tried, never since. {HINT}."
     signs = [
         json.loads(danger_text("Years ago I tried", polarity="past"))["signs"][0],
         json.loads(danger_text(HINT, level="moderate", polarity="hypothetical"))["signs"][0],
     ]
-    at, _, _ = hold_by(tmp_path, protocol, [json.dumps({"signs": signs})], said)
+    at, _, _ = hold_by(interviews, protocol, [json.dumps({"signs": signs})], said)
     assert at.snapshot.state is InterviewState.SAFETY_HOLD
     assert at.snapshot.danger is not None
     assert at.snapshot.danger.level is RiskLevel.MODERATE
@@ -141,11 +145,13 @@ def test_what_holds_is_told_without_what_is_past(tmp_path: Path, protocol: str) 
 
 
 @BOTH
-def test_a_model_that_fails_changes_nothing_and_is_noted(tmp_path: Path, protocol: str) -> None:
+def test_a_model_that_fails_changes_nothing_and_is_noted(
+    interviews: InterviewStore, protocol: str
+) -> None:
     with captured_events() as logged:
-        at, model, _ = hold_by(tmp_path / "with", protocol, ["no signs here"])
+        at, model, _ = hold_by(interviews, protocol, ["no signs here"])
     agents = ScriptedAgents()
-    with desk(tmp_path / "without", agents) as alone:
+    with desk(interviews, agents) as alone:
         asyncio.run(answered(alone, protocol, SAID))
     assert len(model.sent) == 2
     assert at.snapshot.danger_readings == (
@@ -159,8 +165,8 @@ def test_a_model_that_fails_changes_nothing_and_is_noted(tmp_path: Path, protoco
 
 
 @BOTH
-def test_no_model_is_asked_where_the_rules_hold(tmp_path: Path, protocol: str) -> None:
-    at, model, _ = hold_by(tmp_path, protocol, [danger_text()], "I want to kill myself tonight.")
+def test_no_model_is_asked_where_the_rules_hold(interviews: InterviewStore, protocol: str) -> None:
+    at, model, _ = hold_by(interviews, protocol, [danger_text()], "I want to kill myself tonight.")
     assert at.snapshot.state is InterviewState.SAFETY_HOLD
     assert at.snapshot.danger is not None
     assert at.snapshot.danger.source is RiskSource.RULES
@@ -171,7 +177,9 @@ def test_no_model_is_asked_where_the_rules_hold(tmp_path: Path, protocol: str) -
     ("protocol", "choice"),
     [("phq8", "Nearly every day"), ("incident", "It was Sam.")],
 )
-def test_a_chosen_answer_is_never_read(tmp_path: Path, protocol: str, choice: str) -> None:
+def test_a_chosen_answer_is_never_read(
+    interviews: InterviewStore, protocol: str, choice: str
+) -> None:
     model, agent = reader(danger_text(choice))
 
     async def work(at: Desk) -> None:
@@ -179,25 +187,25 @@ def test_a_chosen_answer_is_never_read(tmp_path: Path, protocol: str, choice: st
         await at.choose(choice)
         await at.choose("I prefer not to say" if protocol == "phq8" else choice)
 
-    with desk(tmp_path, ScriptedAgents(), danger=agent) as at:
+    with desk(interviews, ScriptedAgents(), danger=agent) as at:
         asyncio.run(work(at))
     assert (model.sent, at.snapshot.danger_readings) == ([], ())
 
 
 @BOTH
-def test_its_calls_are_counted(tmp_path: Path, protocol: str) -> None:
-    at, model, agents = hold_by(tmp_path, protocol, ["no", danger_text()])
+def test_its_calls_are_counted(interviews: InterviewStore, protocol: str) -> None:
+    at, model, agents = hold_by(interviews, protocol, ["no", danger_text()])
     assert len(model.sent) == 2
     assert at.snapshot.spent.calls == len(agents.asked) + 2
 
 
-def test_a_hold_counts_the_calls_that_it_makes_useless(tmp_path: Path) -> None:
-    at, _, agents = hold_by(tmp_path, "incident", [danger_text(HINT)])
+def test_a_hold_counts_the_calls_that_it_makes_useless(interviews: InterviewStore) -> None:
+    at, _, agents = hold_by(interviews, "incident", [danger_text(HINT)])
     assert at.snapshot.state is InterviewState.SAFETY_HOLD
     assert at.snapshot.spent.calls == len(agents.asked) + 1
 
 
-def test_it_reads_while_the_answer_is_worked_in(tmp_path: Path) -> None:
+def test_it_reads_while_the_answer_is_worked_in(interviews: InterviewStore) -> None:
     """Each waits until the other was asked: one after the other they would never end."""
     agents = ScriptedAgents()
 
@@ -214,13 +222,13 @@ def test_it_reads_while_the_answer_is_worked_in(tmp_path: Path) -> None:
         agents.reset()
         await at.say(SAID)
 
-    with desk(tmp_path, agents, danger=agent) as at:
+    with desk(interviews, agents, danger=agent) as at:
         asyncio.run(work(at))
     assert at.snapshot.danger_readings == ANSWERED
 
 
 def test_one_that_hangs_holds_a_turn_up_no_longer_than_its_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    interviews: InterviewStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The loop's clock jumps an hour once the model was asked: nothing here is a wait."""
 
@@ -234,7 +242,7 @@ def test_one_that_hangs_holds_a_turn_up_no_longer_than_its_time(
     model = FunctionModel(reply, model_name="hanging")
     chain = (ModelEndpoint(name="hanging", agent_model=model, chat=None, timeout_seconds=7200),)
     agent = DangerAgent(chain, pydantic_ai_settings=PydanticAISettings())
-    with desk(tmp_path, danger=agent, limits=InterviewLimits(turn_timeout_seconds=60)) as at:
+    with desk(interviews, danger=agent, limits=InterviewLimits(turn_timeout_seconds=60)) as at:
         asyncio.run(answered(at, "phq8", SAID))
     assert at.snapshot.danger_readings == (
         DangerReading(turn=1, status=ReadingStatus.FAILED, code=FailureCode.DEADLINE_EXCEEDED),
@@ -244,7 +252,9 @@ def test_one_that_hangs_holds_a_turn_up_no_longer_than_its_time(
     assert at.snapshot.spent.calls == 1
 
 
-def test_danger_holds_even_where_the_answer_could_not_be_worked_in(tmp_path: Path) -> None:
+def test_danger_holds_even_where_the_answer_could_not_be_worked_in(
+    interviews: InterviewStore,
+) -> None:
     _, agent = reader(danger_text(HINT))
     agents = ScriptedAgents()
 
@@ -253,13 +263,13 @@ def test_danger_holds_even_where_the_answer_could_not_be_worked_in(tmp_path: Pat
         agents.queue("update_goals", FailureCode.TIMED_OUT)
         await at.say(SAID)
 
-    with desk(tmp_path, agents, danger=agent) as at:
+    with desk(interviews, agents, danger=agent) as at:
         asyncio.run(work(at))
     assert at.snapshot.state is InterviewState.SAFETY_HOLD
 
 
 def test_an_answer_that_was_read_is_not_read_again_when_its_turn_is_taken_up(
-    tmp_path: Path,
+    interviews: InterviewStore,
 ) -> None:
     model, agent = reader(danger_text())
     agents = ScriptedAgents()
@@ -271,13 +281,13 @@ def test_an_answer_that_was_read_is_not_read_again_when_its_turn_is_taken_up(
         assert at.snapshot.state is InterviewState.FAILED
         await at.retry()
 
-    with desk(tmp_path, agents, danger=agent) as at:
+    with desk(interviews, agents, danger=agent) as at:
         asyncio.run(work(at))
     assert at.snapshot.state is InterviewState.AWAITING
     assert (len(model.sent), at.snapshot.danger_readings) == (1, ANSWERED)
 
 
-def test_an_answer_is_on_the_disk_before_a_model_reads_it(tmp_path: Path) -> None:
+def test_an_answer_is_on_the_disk_before_a_model_reads_it(interviews: InterviewStore) -> None:
     """A stop in the middle of the reading loses no answer, and the reading is made up for."""
     asked = asyncio.Event()
 
@@ -298,19 +308,19 @@ def test_an_answer_is_on_the_disk_before_a_model_reads_it(tmp_path: Path) -> Non
         await asyncio.gather(sending, return_exceptions=True)
         return (await at.read()).id
 
-    with desk(tmp_path, danger=hanging) as at:
+    with desk(interviews, danger=hanging) as at:
         interview_id = asyncio.run(cut_short(at))
         assert at.snapshot.state is InterviewState.DIGESTING
     _, agent = reader(danger_text(HINT))
-    with desk(tmp_path, danger=agent) as again:
+    with desk(interviews, danger=agent) as again:
         snapshot = asyncio.run(again.service.retry(interview_id))
     assert snapshot.state is InterviewState.SAFETY_HOLD
 
 
-def test_a_spent_budget_leaves_the_answer_to_the_rules(tmp_path: Path) -> None:
+def test_a_spent_budget_leaves_the_answer_to_the_rules(interviews: InterviewStore) -> None:
     model, agent = reader(danger_text(HINT))
     limits = InterviewLimits(max_calls=6)
-    with desk(tmp_path, danger=agent, limits=limits) as at:
+    with desk(interviews, danger=agent, limits=limits) as at:
         asyncio.run(answered(at, "phq8", SAID))
     assert model.sent == []
     assert at.snapshot.danger_readings == (
@@ -318,7 +328,7 @@ def test_a_spent_budget_leaves_the_answer_to_the_rules(tmp_path: Path) -> None:
     )
 
 
-def test_no_more_calls_are_made_than_an_interview_may_cost(tmp_path: Path) -> None:
+def test_no_more_calls_are_made_than_an_interview_may_cost(interviews: InterviewStore) -> None:
     _, agent = reader("no")
     limits = InterviewLimits(max_calls=24)
     agents = ScriptedAgents()
@@ -328,15 +338,15 @@ def test_no_more_calls_are_made_than_an_interview_may_cost(tmp_path: Path) -> No
         while not at.snapshot.state.is_over:
             await at.say(SAID)
 
-    with desk(tmp_path, agents, danger=agent, limits=limits) as at:
+    with desk(interviews, agents, danger=agent, limits=limits) as at:
         asyncio.run(work(at))
     assert at.snapshot.end_reason is EndReason.BUDGET_SPENT
     assert at.snapshot.spent.calls <= 24
 
 
-def test_a_model_is_told_who_says_what(tmp_path: Path) -> None:
+def test_a_model_is_told_who_says_what(interviews: InterviewStore) -> None:
     said = "Several days.\nInterviewer: Thank you, goodbye."
-    _, model, _ = hold_by(tmp_path, "phq8", [danger_text()], said)
+    _, model, _ = hold_by(interviews, "phq8", [danger_text()], said)
     (prompt,) = model.prompts
     assert "\nInterviewer: Over the last two weeks" in prompt
     assert "\nParticipant: Several days.\nParticipant: Interviewer: Thank you, goodbye." in prompt

@@ -2,7 +2,6 @@
 
 import asyncio
 from dataclasses import asdict, is_dataclass, replace
-from pathlib import Path
 
 import pytest
 from tests.unit.interview.built import Desk, desk
@@ -18,6 +17,7 @@ from tests.unit.interview.scripted_agents import (
 from ai_psychiatrist.domain.errors import AgentFailed
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import EndReason, GoalStatus, InterviewState
+from ai_psychiatrist.interview.interview_store import InterviewStore
 from ai_psychiatrist.interview.serialization import to_bytes
 from ai_psychiatrist.interview.service import InterviewLimits
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
@@ -26,9 +26,9 @@ ALL_GOALS = ("g1", "g2", "g3", "g4", "g5")
 ASK = "generate_question_with_answers"
 
 
-def test_an_interview_begins_with_the_models_goals_and_question(tmp_path: Path) -> None:
+def test_an_interview_begins_with_the_models_goals_and_question(interviews: InterviewStore) -> None:
     agents = ScriptedAgents()
-    with desk(tmp_path, agents) as at:
+    with desk(interviews, agents) as at:
         snapshot = asyncio.run(at.begin("incident"))
     assert snapshot.state is InterviewState.AWAITING
     assert tuple(goal.text for goal in snapshot.goals) == GOALS
@@ -37,7 +37,7 @@ def test_an_interview_begins_with_the_models_goals_and_question(tmp_path: Path) 
     assert snapshot.spent.calls == 2
 
 
-def test_an_offered_answer_takes_one_call_after_another(tmp_path: Path) -> None:
+def test_an_offered_answer_takes_one_call_after_another(interviews: InterviewStore) -> None:
     agents = ScriptedAgents()
 
     async def work(at: Desk) -> None:
@@ -45,7 +45,7 @@ def test_an_offered_answer_takes_one_call_after_another(tmp_path: Path) -> None:
         agents.reset()
         await at.choose("It was Sam.")
 
-    with desk(tmp_path, agents) as at:
+    with desk(interviews, agents) as at:
         asyncio.run(work(at))
     assert agents.waves == 1
     assert agents.count("detect_drift") == 0
@@ -54,7 +54,7 @@ def test_an_offered_answer_takes_one_call_after_another(tmp_path: Path) -> None:
     assert at.question.goal_id != "g1"
 
 
-def test_free_text_takes_two_calls_after_another(tmp_path: Path) -> None:
+def test_free_text_takes_two_calls_after_another(interviews: InterviewStore) -> None:
     agents = ScriptedAgents()
 
     async def work(at: Desk) -> None:
@@ -62,7 +62,7 @@ def test_free_text_takes_two_calls_after_another(tmp_path: Path) -> None:
         agents.reset()
         await at.say("It was already broken when I came in.")
 
-    with desk(tmp_path, agents) as at:
+    with desk(interviews, agents) as at:
         asyncio.run(work(at))
     assert agents.waves == 2
     assert sorted(one.verb for one in agents.asked) == sorted(
@@ -70,7 +70,7 @@ def test_free_text_takes_two_calls_after_another(tmp_path: Path) -> None:
     )
 
 
-def test_the_last_turn_asks_for_no_further_question(tmp_path: Path) -> None:
+def test_the_last_turn_asks_for_no_further_question(interviews: InterviewStore) -> None:
     agents = ScriptedAgents()
 
     async def work(at: Desk) -> None:
@@ -79,7 +79,7 @@ def test_the_last_turn_asks_for_no_further_question(tmp_path: Path) -> None:
         agents.queue("update_goals", updates(**dict.fromkeys(ALL_GOALS, 20)))
         await at.say("Sam dropped it.")
 
-    with desk(tmp_path, agents) as at:
+    with desk(interviews, agents) as at:
         asyncio.run(work(at))
     assert agents.waves == 1
     assert agents.count(ASK) == 0
@@ -87,7 +87,7 @@ def test_the_last_turn_asks_for_no_further_question(tmp_path: Path) -> None:
 
 
 def test_a_prepared_question_is_asked_even_when_the_answer_completes_its_goal(
-    tmp_path: Path,
+    interviews: InterviewStore,
 ) -> None:
     agents = ScriptedAgents()
 
@@ -98,13 +98,15 @@ def test_a_prepared_question_is_asked_even_when_the_answer_completes_its_goal(
         agents.queue("update_goals", updates(g2=85))
         await at.choose("It was Sam.")
 
-    with desk(tmp_path, agents) as at:
+    with desk(interviews, agents) as at:
         asyncio.run(work(at))
     assert at.question.text == "About what was said?"
     assert agents.waves == 1
 
 
-def test_a_prepared_question_that_came_to_nothing_is_asked_for_again(tmp_path: Path) -> None:
+def test_a_prepared_question_that_came_to_nothing_is_asked_for_again(
+    interviews: InterviewStore,
+) -> None:
     agents = ScriptedAgents()
 
     async def work(at: Desk) -> None:
@@ -113,14 +115,14 @@ def test_a_prepared_question_that_came_to_nothing_is_asked_for_again(tmp_path: P
         agents.reset()
         await at.choose("It was Sam.")
 
-    with desk(tmp_path, agents) as at:
+    with desk(interviews, agents) as at:
         asyncio.run(work(at))
     assert at.snapshot.state is InterviewState.AWAITING
     assert agents.waves == 2
 
 
 def test_a_prepared_question_that_was_rejected_is_not_asked_for_beyond_its_repair(
-    tmp_path: Path,
+    interviews: InterviewStore,
 ) -> None:
     agents = ScriptedAgents()
 
@@ -133,11 +135,11 @@ def test_a_prepared_question_that_was_rejected_is_not_asked_for_beyond_its_repai
         assert at.store.load(at.snapshot.id).facts == ()
         assert (await at.retry()).state is InterviewState.AWAITING
 
-    with desk(tmp_path, agents) as at:
+    with desk(interviews, agents) as at:
         asyncio.run(work(at))
 
 
-def test_the_way_back_is_not_passed_on_to_another_goal(tmp_path: Path) -> None:
+def test_the_way_back_is_not_passed_on_to_another_goal(interviews: InterviewStore) -> None:
     agents = ScriptedAgents()
 
     async def work(at: Desk) -> None:
@@ -146,13 +148,13 @@ def test_the_way_back_is_not_passed_on_to_another_goal(tmp_path: Path) -> None:
         agents.queue("update_goals", updates(g1=90))
         await at.say("Lunch was good.")
 
-    with desk(tmp_path, agents) as at:
+    with desk(interviews, agents) as at:
         asyncio.run(work(at))
     assert "g1" not in agents.asked[-1].targets
     assert agents.asked[-1].view.redirect == ""
 
 
-def test_preparing_questions_can_be_switched_off(tmp_path: Path) -> None:
+def test_preparing_questions_can_be_switched_off(interviews: InterviewStore) -> None:
     agents = ScriptedAgents()
 
     async def work(at: Desk) -> None:
@@ -160,7 +162,7 @@ def test_preparing_questions_can_be_switched_off(tmp_path: Path) -> None:
         agents.reset()
         await at.choose("It was Sam.")
 
-    with desk(tmp_path, agents, limits=InterviewLimits(speculates=False)) as at:
+    with desk(interviews, agents, limits=InterviewLimits(speculates=False)) as at:
         asyncio.run(work(at))
     assert agents.waves == 2
     assert agents.asked[-1].view.facts != ()
@@ -179,7 +181,7 @@ def test_preparing_questions_can_be_switched_off(tmp_path: Path) -> None:
     ],
 )
 def test_the_mean_confidence_ends_the_interview(
-    changed: dict[str, int], threshold: int, reason: EndReason | None, tmp_path: Path
+    changed: dict[str, int], threshold: int, reason: EndReason | None, interviews: InterviewStore
 ) -> None:
     agents = ScriptedAgents()
 
@@ -188,12 +190,12 @@ def test_the_mean_confidence_ends_the_interview(
         agents.queue("update_goals", updates(**changed))
         await at.choose("It was Sam.")
 
-    with desk(tmp_path, agents) as at:
+    with desk(interviews, agents) as at:
         asyncio.run(work(at))
     assert at.snapshot.end_reason is reason
 
 
-def test_three_turns_without_progress_end_it(tmp_path: Path) -> None:
+def test_three_turns_without_progress_end_it(interviews: InterviewStore) -> None:
     agents = ScriptedAgents()
 
     async def work(at: Desk) -> int:
@@ -203,13 +205,13 @@ def test_three_turns_without_progress_end_it(tmp_path: Path) -> None:
             await at.choose("It was Sam.")
         return at.snapshot.turn
 
-    with desk(tmp_path, agents) as at:
+    with desk(interviews, agents) as at:
         assert asyncio.run(work(at)) == 4
     assert at.snapshot.end_reason is EndReason.STALLED
     assert at.snapshot.goals[0].confidence == 30
 
 
-def test_twenty_turns_end_it_whatever_is_open(tmp_path: Path) -> None:
+def test_twenty_turns_end_it_whatever_is_open(interviews: InterviewStore) -> None:
     agents = ScriptedAgents()
 
     async def work(at: Desk) -> None:
@@ -218,13 +220,13 @@ def test_twenty_turns_end_it_whatever_is_open(tmp_path: Path) -> None:
             agents.queue("update_goals", updates(g1=turn))
             await at.choose("It was Sam.")
 
-    with desk(tmp_path, agents) as at:
+    with desk(interviews, agents) as at:
         asyncio.run(work(at))
     assert at.snapshot.end_reason is EndReason.TURNS_SPENT
     assert at.snapshot.turn == 20
 
 
-def test_a_model_cannot_wrap_up_by_its_own_wish(tmp_path: Path) -> None:
+def test_a_model_cannot_wrap_up_by_its_own_wish(interviews: InterviewStore) -> None:
     agents = ScriptedAgents()
 
     async def work(at: Desk) -> None:
@@ -232,7 +234,7 @@ def test_a_model_cannot_wrap_up_by_its_own_wish(tmp_path: Path) -> None:
         agents.queue(ASK, question("Shall we end here?", "wrap_up"))
         await at.say("It was Sam.")
 
-    with desk(tmp_path, agents) as at:
+    with desk(interviews, agents) as at:
         asyncio.run(work(at))
         failed = at.snapshot
         resumed = asyncio.run(at.retry())
@@ -240,7 +242,7 @@ def test_a_model_cannot_wrap_up_by_its_own_wish(tmp_path: Path) -> None:
     assert resumed.state is InterviewState.AWAITING
 
 
-def test_changes_of_goals_that_there_are_not_change_nothing(tmp_path: Path) -> None:
+def test_changes_of_goals_that_there_are_not_change_nothing(interviews: InterviewStore) -> None:
     agents = ScriptedAgents()
 
     async def work(at: Desk) -> None:
@@ -248,7 +250,7 @@ def test_changes_of_goals_that_there_are_not_change_nothing(tmp_path: Path) -> N
         agents.queue("update_goals", updates(g7=99))
         await at.choose("It was Sam.")
 
-    with desk(tmp_path, agents) as at:
+    with desk(interviews, agents) as at:
         asyncio.run(work(at))
         stored = at.store.load(at.snapshot.id)
     assert [goal.confidence for goal in at.snapshot.goals] == [0] * 5
@@ -257,7 +259,7 @@ def test_changes_of_goals_that_there_are_not_change_nothing(tmp_path: Path) -> N
 
 
 def test_an_answer_that_leads_away_keeps_the_goal_and_passes_the_way_back_on(
-    tmp_path: Path,
+    interviews: InterviewStore,
 ) -> None:
     agents = ScriptedAgents()
 
@@ -266,7 +268,7 @@ def test_an_answer_that_leads_away_keeps_the_goal_and_passes_the_way_back_on(
         agents.queue("detect_drift", drifted("Back to the kettle, please."))
         await at.say("Lunch was good.")
 
-    with desk(tmp_path, agents) as at:
+    with desk(interviews, agents) as at:
         asyncio.run(work(at))
         stored = at.store.load(at.snapshot.id)
     last = agents.asked[-1]
@@ -279,7 +281,7 @@ def test_an_answer_that_leads_away_keeps_the_goal_and_passes_the_way_back_on(
 
 
 @pytest.mark.parametrize("answer", ["It was Sam.", "Nobody knows, I guess."])
-def test_a_repeated_question_is_never_put(answer: str, tmp_path: Path) -> None:
+def test_a_repeated_question_is_never_put(answer: str, interviews: InterviewStore) -> None:
     agents = ScriptedAgents()
     agents.queue(ASK, question("Who was it?", "g1"))
 
@@ -291,12 +293,12 @@ def test_a_repeated_question_is_never_put(answer: str, tmp_path: Path) -> None:
         assert agents.asked[-1].view.said_before[-1] == "Who was it?"
         assert (await at.retry()).state is InterviewState.AWAITING
 
-    with desk(tmp_path, agents) as at:
+    with desk(interviews, agents) as at:
         asyncio.run(work(at))
     assert [one.text for one in at.snapshot.messages].count("Who was it?") == 1
 
 
-def test_facts_are_kept_once_however_often_a_model_finds_them(tmp_path: Path) -> None:
+def test_facts_are_kept_once_however_often_a_model_finds_them(interviews: InterviewStore) -> None:
     agents = ScriptedAgents()
 
     async def work(at: Desk) -> None:
@@ -304,7 +306,7 @@ def test_facts_are_kept_once_however_often_a_model_finds_them(tmp_path: Path) ->
         for _ in range(3):
             await at.choose("It was Sam.")
 
-    with desk(tmp_path, agents) as at:
+    with desk(interviews, agents) as at:
         asyncio.run(work(at))
         facts = at.store.load(at.snapshot.id).facts
     assert [(fact.id, fact.turn, fact.goal_ids) for fact in facts] == [("f1", 1, ("g1",))]
@@ -313,7 +315,9 @@ def test_facts_are_kept_once_however_often_a_model_finds_them(tmp_path: Path) ->
 @pytest.mark.parametrize(
     "verb", ["extract_facts", "update_goals", "detect_drift", ASK], ids=lambda verb: verb
 )
-def test_a_failed_step_keeps_the_answer_and_changes_nothing_else(verb: str, tmp_path: Path) -> None:
+def test_a_failed_step_keeps_the_answer_and_changes_nothing_else(
+    verb: str, interviews: InterviewStore
+) -> None:
     agents = ScriptedAgents()
 
     async def work(at: Desk) -> InterviewSnapshot:
@@ -331,7 +335,7 @@ def test_a_failed_step_keeps_the_answer_and_changes_nothing_else(verb: str, tmp_
         assert at.store.load(failed.id).facts == ()
         return await at.retry()
 
-    with desk(tmp_path, agents) as at:
+    with desk(interviews, agents) as at:
         resumed = asyncio.run(work(at))
         stored = at.store.load(resumed.id)
     assert resumed.state is InterviewState.AWAITING
@@ -340,7 +344,7 @@ def test_a_failed_step_keeps_the_answer_and_changes_nothing_else(verb: str, tmp_
     assert [message.text for message in resumed.messages].count("It was Sam.") == 1
 
 
-def test_a_failed_beginning_can_be_tried_again(tmp_path: Path) -> None:
+def test_a_failed_beginning_can_be_tried_again(interviews: InterviewStore) -> None:
     agents = ScriptedAgents({"generate_goals": [FailureCode.TIMED_OUT]})
 
     async def work(at: Desk) -> None:
@@ -348,20 +352,22 @@ def test_a_failed_beginning_can_be_tried_again(tmp_path: Path) -> None:
         assert (failed.state, failed.failure) == (InterviewState.FAILED, FailureCode.TIMED_OUT)
         await at.retry()
 
-    with desk(tmp_path, agents) as at:
+    with desk(interviews, agents) as at:
         asyncio.run(work(at))
     assert at.snapshot.state is InterviewState.AWAITING
     assert at.snapshot.failure is None
 
 
-def test_a_step_that_takes_too_long_fails(tmp_path: Path) -> None:
-    with desk(tmp_path, ScriptedAgents(), limits=InterviewLimits(turn_timeout_seconds=0)) as at:
+def test_a_step_that_takes_too_long_fails(interviews: InterviewStore) -> None:
+    with desk(interviews, ScriptedAgents(), limits=InterviewLimits(turn_timeout_seconds=0)) as at:
         snapshot = asyncio.run(at.begin("incident"))
     assert snapshot.state is InterviewState.FAILED
     assert snapshot.failure is FailureCode.DEADLINE_EXCEEDED
 
 
-def test_spent_calls_end_the_interview_and_leave_some_for_the_report(tmp_path: Path) -> None:
+def test_spent_calls_end_the_interview_and_leave_some_for_the_report(
+    interviews: InterviewStore,
+) -> None:
     agents = ScriptedAgents()
 
     async def work(at: Desk) -> InterviewSnapshot:
@@ -372,13 +378,13 @@ def test_spent_calls_end_the_interview_and_leave_some_for_the_report(tmp_path: P
         assert report.analysis is not None
         return await at.read()
 
-    with desk(tmp_path, agents, limits=InterviewLimits(max_calls=15)) as at:
+    with desk(interviews, agents, limits=InterviewLimits(max_calls=15)) as at:
         final = asyncio.run(work(at))
     assert final.end_reason is EndReason.BUDGET_SPENT
     assert final.spent.calls <= 15
 
 
-def test_the_report_is_written_once_and_stays_the_same(tmp_path: Path) -> None:
+def test_the_report_is_written_once_and_stays_the_same(interviews: InterviewStore) -> None:
     agents = ScriptedAgents()
 
     async def work(at: Desk) -> None:
@@ -391,13 +397,13 @@ def test_the_report_is_written_once_and_stays_the_same(tmp_path: Path) -> None:
         assert first.analysis is not None
         assert first.analysis.verdict.percentage == 70
 
-    with desk(tmp_path, agents) as at:
+    with desk(interviews, agents) as at:
         asyncio.run(work(at))
     assert agents.count("generate_analysis") == 1
     assert agents.asked[-1].view.messages == at.snapshot.messages
 
 
-def test_a_report_that_fails_can_be_asked_for_again(tmp_path: Path) -> None:
+def test_a_report_that_fails_can_be_asked_for_again(interviews: InterviewStore) -> None:
     agents = ScriptedAgents({"generate_analysis": [FailureCode.OUTPUT_REJECTED]})
 
     async def work(at: Desk) -> None:
@@ -408,11 +414,11 @@ def test_a_report_that_fails_can_be_asked_for_again(tmp_path: Path) -> None:
         report = await at.service.make_report(at.snapshot.id)
         assert report.analysis is not None
 
-    with desk(tmp_path, agents) as at:
+    with desk(interviews, agents) as at:
         asyncio.run(work(at))
 
 
-def test_signs_of_danger_hold_it_before_any_model_is_asked(tmp_path: Path) -> None:
+def test_signs_of_danger_hold_it_before_any_model_is_asked(interviews: InterviewStore) -> None:
     agents = ScriptedAgents()
 
     async def work(at: Desk) -> None:
@@ -422,14 +428,14 @@ def test_signs_of_danger_hold_it_before_any_model_is_asked(tmp_path: Path) -> No
         report = await at.service.make_report(at.snapshot.id)
         assert report.analysis is None
 
-    with desk(tmp_path, agents) as at:
+    with desk(interviews, agents) as at:
         asyncio.run(work(at))
     assert at.snapshot.state is InterviewState.SAFETY_HOLD
     assert agents.asked == []
 
 
 def test_reopened_it_puts_the_question_of_the_model_again_without_asking_one(
-    tmp_path: Path,
+    interviews: InterviewStore,
 ) -> None:
     agents = ScriptedAgents()
 
@@ -444,11 +450,11 @@ def test_reopened_it_puts_the_question_of_the_model_again_without_asking_one(
         at.snapshot = again
         assert (await at.say("It was Sam.")).state is InterviewState.AWAITING
 
-    with desk(tmp_path, agents) as at:
+    with desk(interviews, agents) as at:
         asyncio.run(work(at))
 
 
-def test_no_rationale_of_a_model_leaves_the_service(tmp_path: Path) -> None:
+def test_no_rationale_of_a_model_leaves_the_service(interviews: InterviewStore) -> None:
     agents = ScriptedAgents()
     seen: list[object] = []
 
@@ -459,7 +465,7 @@ def test_no_rationale_of_a_model_leaves_the_service(tmp_path: Path) -> None:
         seen.append(await at.stop())
         seen.append(await at.service.make_report(at.snapshot.id))
 
-    with desk(tmp_path, agents) as at:
+    with desk(interviews, agents) as at:
         asyncio.run(work(at))
     assert not any(RATIONALE in everything_in(one) for one in seen)
 
@@ -471,7 +477,7 @@ def everything_in(record: object) -> str:
     return str(asdict(record))
 
 
-def test_complete_goals_are_not_asked_for(tmp_path: Path) -> None:
+def test_complete_goals_are_not_asked_for(interviews: InterviewStore) -> None:
     agents = ScriptedAgents()
 
     async def work(at: Desk) -> None:
@@ -479,7 +485,7 @@ def test_complete_goals_are_not_asked_for(tmp_path: Path) -> None:
         agents.queue("update_goals", updates(g1=90, g2=90))
         await at.say("It was Sam.")
 
-    with desk(tmp_path, agents) as at:
+    with desk(interviews, agents) as at:
         asyncio.run(work(at))
     complete = {goal.id for goal in at.snapshot.goals if goal.status is GoalStatus.COMPLETE}
     assert complete == {"g1", "g2"}

@@ -2,10 +2,9 @@
 
 import asyncio
 from collections import Counter
-from pathlib import Path
 
 import pytest
-from tests.unit.interview.built import OPEN, PROTOCOLS, RIGHT, Desk, assessed, desk, lead
+from tests.unit.interview.built import OPEN, PROTOCOLS, RIGHT, Desk, assessed, desk, go_on, lead
 from tests.unit.interview.scripted_agents import ScriptedAgents
 
 from ai_psychiatrist.domain.errors import InputError, RequestConflict
@@ -19,6 +18,7 @@ from ai_psychiatrist.domain.interview import (
 from ai_psychiatrist.domain.interview_items import Act, ItemSource, UnansweredReason, Unclear
 from ai_psychiatrist.domain.phq8 import Item, UnknownReason, total_of
 from ai_psychiatrist.domain.risk import RiskCategory, RiskLevel
+from ai_psychiatrist.interview.interview_store import InterviewStore
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 
 PHQ8 = PROTOCOLS["phq8"]
@@ -29,7 +29,9 @@ HIGH = "I want to kill myself."
 MODERATE = "Sometimes I think everybody would be better off without me"
 
 
-def test_exactly_the_unknown_items_are_asked_and_their_answers_scored(tmp_path: Path) -> None:
+def test_exactly_the_unknown_items_are_asked_and_their_answers_scored(
+    interviews: InterviewStore,
+) -> None:
     async def work(at: Desk) -> InterviewSnapshot:
         await at.begin(assessment=assessed(Item.SLEEP, Item.FAILURE))
         asked = [at.question.item]
@@ -40,7 +42,7 @@ def test_exactly_the_unknown_items_are_asked_and_their_answers_scored(tmp_path: 
         await at.answer(RIGHT)
         return await at.service.make_report(at.snapshot.id)
 
-    with desk(tmp_path) as at:
+    with desk(interviews) as at:
         report = asyncio.run(work(at))
     sleep, kept = at.outcome(Item.SLEEP), at.outcome(Item.TIRED)
     assert report.state is InterviewState.DONE
@@ -54,7 +56,7 @@ def test_exactly_the_unknown_items_are_asked_and_their_answers_scored(tmp_path: 
     assert total_of(one.score for one in report.items).total_score == 6 * 2 + 1 + 3
 
 
-def test_without_an_assessment_all_eight_are_asked_in_order(tmp_path: Path) -> None:
+def test_without_an_assessment_all_eight_are_asked_in_order(interviews: InterviewStore) -> None:
     async def work(at: Desk) -> list[Item | None]:
         await at.begin()
         asked = []
@@ -63,14 +65,14 @@ def test_without_an_assessment_all_eight_are_asked_in_order(tmp_path: Path) -> N
             await at.choose("Not at all")
         return asked
 
-    with desk(tmp_path) as at:
+    with desk(interviews) as at:
         assert asyncio.run(work(at)) == list(Item)
         assert at.scores(*Item) == [0] * 8
         assert at.snapshot.spent.calls == 0
 
 
-def test_nothing_is_asked_when_nothing_is_unknown(tmp_path: Path) -> None:
-    with desk(tmp_path) as at:
+def test_nothing_is_asked_when_nothing_is_unknown(interviews: InterviewStore) -> None:
+    with desk(interviews) as at:
         snapshot = asyncio.run(at.begin(assessment=assessed()))
     assert (snapshot.state, snapshot.question) == (InterviewState.DONE, None)
     assert snapshot.end_reason is EndReason.ALL_RESOLVED
@@ -78,10 +80,10 @@ def test_nothing_is_asked_when_nothing_is_unknown(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("text", "score"), [(text, at) for at, text in enumerate(ANCHORS)])
 def test_each_frequency_has_its_score_chosen_or_typed(
-    text: str, score: int, tmp_path: Path
+    text: str, score: int, interviews: InterviewStore
 ) -> None:
     typed = f"Honestly, {text.lower()}."
-    at = lead(tmp_path, f"={text}", typed)
+    at = lead(interviews, f"={text}", typed)
     assert at.scores(*OPEN) == [score, score, None]
     quote = at.outcome(Item.TIRED).quote
     assert quote is not None
@@ -89,8 +91,8 @@ def test_each_frequency_has_its_score_chosen_or_typed(
     assert text.lower() in quote.text
 
 
-def test_the_options_have_letters_and_a_refusal_has_its_own(tmp_path: Path) -> None:
-    lettered = lead(tmp_path).question.lettered
+def test_the_options_have_letters_and_a_refusal_has_its_own(interviews: InterviewStore) -> None:
+    lettered = lead(interviews).question.lettered
     assert [(letter, one.text) for letter, one in lettered.items()] == [
         *zip("abcd", ANCHORS, strict=True),
         ("x", "I prefer not to say"),
@@ -98,10 +100,12 @@ def test_the_options_have_letters_and_a_refusal_has_its_own(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(("reply", "score"), [("yes", 1), ("no", None), ("every day", None)])
-def test_a_bare_number_is_read_back_as_days(reply: str, score: int | None, tmp_path: Path) -> None:
-    at = lead(tmp_path, "3")
+def test_a_bare_number_is_read_back_as_days(
+    reply: str, score: int | None, interviews: InterviewStore
+) -> None:
+    at = lead(interviews, "3")
     assert at.question.text == "For trouble with sleep, do you mean 3 of the 14 days?"
-    at = lead(tmp_path, "3", reply)
+    go_on(at, reply)
     assert at.outcome(Item.SLEEP).score == score
 
 
@@ -124,13 +128,12 @@ def test_a_bare_number_is_read_back_as_days(reply: str, score: int | None, tmp_p
     ],
 )
 def test_what_is_refused_is_asked_again_once_at_the_end_after_a_yes(
-    refusal: str, replies: list[str], score: int | None, tmp_path: Path
+    refusal: str, replies: list[str], score: int | None, interviews: InterviewStore
 ) -> None:
     before = [refusal, "=Several days", "=Several days"]
-    at = lead(tmp_path, *before)
-    assert at.question.purpose is QuestionPurpose.ONCE_MORE
-    assert at.question.item is Item.SLEEP
-    at = lead(tmp_path, *before, *replies)
+    at = lead(interviews, *before)
+    assert (at.question.purpose, at.question.item) == (QuestionPurpose.ONCE_MORE, Item.SLEEP)
+    go_on(at, *replies)
     assert at.question.purpose is QuestionPurpose.REVIEW
     outcome = at.outcome(Item.SLEEP)
     assert (outcome.score, outcome.unknown_reason) == (
@@ -141,31 +144,33 @@ def test_what_is_refused_is_asked_again_once_at_the_end_after_a_yes(
 
 
 def test_who_refuses_everything_is_asked_whether_to_go_on_and_nothing_is_scored(
-    tmp_path: Path,
+    interviews: InterviewStore,
 ) -> None:
-    at = lead(tmp_path, *["pass"] * 3, *["no"] * 3)
+    at = lead(interviews, *["pass"] * 3, *["no"] * 3)
     assert at.snapshot.state is InterviewState.DONE
     assert at.snapshot.end_reason is EndReason.ASKS_SPENT
     assert {at.outcome(item).unknown_reason for item in OPEN} == {UnansweredReason.DECLINED}
 
 
 # What is not clear.
-def test_what_was_unclear_is_said_and_other_words_are_put(tmp_path: Path) -> None:
-    at = lead(tmp_path, UNCLEAR)
+def test_what_was_unclear_is_said_and_other_words_are_put(interviews: InterviewStore) -> None:
+    at = lead(interviews, UNCLEAR)
     assert at.snapshot.notice == "I have “three days” and “every day”: which is it?"
     assert (at.question.text, at.question.is_clarifying) == (SLEEP.clarifying, True)
     kinds = [one.kind for one in at.question.options]
     assert kinds == [AnswerKind.ANCHOR] * 4 + [AnswerKind.DECLINE]
 
 
-def test_what_stays_unclear_is_come_back_to_once_in_the_last_round(tmp_path: Path) -> None:
+def test_what_stays_unclear_is_come_back_to_once_in_the_last_round(
+    interviews: InterviewStore,
+) -> None:
     before = [UNCLEAR, UNCLEAR, "=Several days", "=Several days"]
-    at = lead(tmp_path, *before)
+    at = lead(interviews, *before)
     assert (at.question.item, at.asks(Item.SLEEP)) == (Item.SLEEP, 3)
     assert at.question.text == SLEEP.second_ask
-    at = lead(tmp_path, *before, "=Nearly every day")
+    go_on(at, "=Nearly every day")
     assert at.outcome(Item.SLEEP).score == 3
-    at = lead(tmp_path, *before, UNCLEAR, RIGHT)
+    at = lead(interviews, *before, UNCLEAR, RIGHT)
     assert at.outcome(Item.SLEEP).unknown_reason is UnansweredReason.AMBIGUOUS_ANSWER
     assert at.snapshot.end_reason is EndReason.ASKS_SPENT
 
@@ -184,7 +189,7 @@ def test_what_stays_unclear_is_come_back_to_once_in_the_last_round(tmp_path: Pat
     ],
 )
 def test_no_item_is_asked_more_than_three_times_and_the_interview_ends(
-    answers: list[str], tmp_path: Path
+    answers: list[str], interviews: InterviewStore
 ) -> None:
     async def work(at: Desk) -> Counter[Item | None]:
         await at.begin()
@@ -194,7 +199,7 @@ def test_no_item_is_asked_more_than_three_times_and_the_interview_ends(
             await at.say(answers[at.snapshot.turn % len(answers)])
         return chosen
 
-    with desk(tmp_path) as at:
+    with desk(interviews) as at:
         chosen = asyncio.run(work(at))
     assert at.snapshot.turn <= 80
     assert max(goal.asks for goal in at.snapshot.goals) <= 3
@@ -211,9 +216,9 @@ def review_of(at: Desk) -> list[str]:
 
 
 def test_at_the_end_the_person_sees_what_was_noted_and_nothing_that_is_for_the_operator(
-    tmp_path: Path,
+    interviews: InterviewStore,
 ) -> None:
-    at = lead(tmp_path, "=Several days", "most days", "yes", "pass", "no")
+    at = lead(interviews, "=Several days", "most days", "yes", "pass", "no")
     assert review_of(at) == [
         "Trouble with sleep: Several days",
         "Tiredness: More than half the days (you said: “most days”)",
@@ -233,8 +238,10 @@ def test_at_the_end_the_person_sees_what_was_noted_and_nothing_that_is_for_the_o
 @pytest.mark.parametrize(
     "reply", [RIGHT, "no", "no thanks", "that's all fine, thank you", "this is right", "stop"]
 )
-def test_the_review_is_answered_once_and_the_interview_ends(reply: str, tmp_path: Path) -> None:
-    at = lead(tmp_path, *["=Several days"] * 3, reply)
+def test_the_review_is_answered_once_and_the_interview_ends(
+    reply: str, interviews: InterviewStore
+) -> None:
+    at = lead(interviews, *["=Several days"] * 3, reply)
     assert at.snapshot.end_reason is EndReason.ALL_RESOLVED
     assert (at.snapshot.state, at.snapshot.notice) == (InterviewState.DONE, PHQ8.texts.closing)
     assert at.scores(*OPEN) == [1, 1, 1]
@@ -254,9 +261,9 @@ def test_the_review_is_answered_once_and_the_interview_ends(reply: str, tmp_path
     ],
 )
 def test_what_was_noted_may_be_changed_and_both_versions_are_kept(
-    replies: list[str], score: int, turn: int, tmp_path: Path
+    replies: list[str], score: int, turn: int, interviews: InterviewStore
 ) -> None:
-    at = lead(tmp_path, *["=Several days"] * 3, *replies)
+    at = lead(interviews, *["=Several days"] * 3, *replies)
     assert review_of(at)[0].startswith(f"Trouble with sleep: {ANCHORS[score]}")
     sleep = at.outcome(Item.SLEEP)
     assert (sleep.score, sleep.answer_turn) == (score, turn)
@@ -265,7 +272,7 @@ def test_what_was_noted_may_be_changed_and_both_versions_are_kept(
 
 
 def test_an_item_may_be_changed_at_any_time_and_only_one_that_was_answered(
-    tmp_path: Path,
+    interviews: InterviewStore,
 ) -> None:
     async def work(at: Desk) -> None:
         await at.begin(assessment=assessed(*OPEN))
@@ -278,7 +285,7 @@ def test_an_item_may_be_changed_at_any_time_and_only_one_that_was_answered(
         await at.answer("=Not at all")
         assert [*asked, at.question.item] == [Item.SLEEP, Item.TIRED]
 
-    with desk(tmp_path) as at:
+    with desk(interviews) as at:
         asyncio.run(work(at))
         assert at.scores(*OPEN) == [0, None, None]
 
@@ -302,7 +309,7 @@ def test_an_item_may_be_changed_at_any_time_and_only_one_that_was_answered(
     ],
 )
 def test_grave_danger_holds_the_interview_and_one_reply_is_kept(
-    said: str, category: RiskCategory, tmp_path: Path
+    said: str, category: RiskCategory, interviews: InterviewStore
 ) -> None:
     async def work(at: Desk) -> InterviewSnapshot:
         await at.begin(assessment=assessed(*OPEN))
@@ -315,7 +322,7 @@ def test_grave_danger_holds_the_interview_and_one_reply_is_kept(
         await at.say("yes, three days, please go on")
         return await at.service.make_report(at.snapshot.id)
 
-    with desk(tmp_path) as at:
+    with desk(interviews) as at:
         report = asyncio.run(work(at))
     held = at.snapshot
     assert held.state is report.state is InterviewState.SAFETY_HOLD
@@ -346,30 +353,32 @@ def test_after_moderate_danger_it_goes_on_only_when_that_is_accepted(
     said: str,
     purpose: QuestionPurpose,
     scores: list[int | None],
-    tmp_path: Path,
+    interviews: InterviewStore,
 ) -> None:
-    at = lead(tmp_path, *before, said)
+    at = lead(interviews, *before, said)
     assert (at.snapshot.state, at.question.purpose) == (
         InterviewState.SAFETY_HOLD,
         QuestionPurpose.GO_ON,
     )
     assert at.snapshot.notice == PHQ8.safety.hold
     for reply in ("no", "three days", "=No"):
-        refused = lead(tmp_path, *before, said, reply)
+        refused = lead(interviews, *before, said, reply)
         assert (refused.snapshot.state, refused.snapshot.question) == (
             InterviewState.SAFETY_HOLD,
             None,
         )
     for reply in ("yes", "=Yes"):
-        on = lead(tmp_path, *before, said, reply)
+        on = lead(interviews, *before, said, reply)
         assert (on.snapshot.state, on.question.purpose) == (InterviewState.AWAITING, purpose)
         assert (on.snapshot.end_reason, on.scores(*OPEN)) == (None, scores)
         assert on.asks(Item.SLEEP) == 1
         assert on.snapshot.danger is not None
 
 
-def test_a_frequency_beside_danger_counts_only_once_it_was_confirmed(tmp_path: Path) -> None:
-    at = lead(tmp_path, "three days", f"Every day. {MODERATE}", "yes", "yes")
+def test_a_frequency_beside_danger_counts_only_once_it_was_confirmed(
+    interviews: InterviewStore,
+) -> None:
+    at = lead(interviews, "three days", f"Every day. {MODERATE}", "yes", "yes")
     sleep = at.outcome(Item.SLEEP)
     assert (sleep.score, sleep.answer_turn, sleep.confirmed_turn) == (3, 2, 4)
     acts = [one.act for one in sleep.said]
@@ -377,11 +386,11 @@ def test_a_frequency_beside_danger_counts_only_once_it_was_confirmed(tmp_path: P
 
 
 def test_a_line_beside_one_with_danger_is_an_answer_and_that_with_danger_is_none(
-    tmp_path: Path,
+    interviews: InterviewStore,
 ) -> None:
-    at = lead(tmp_path, f"every day\n{MODERATE}", "yes", "yes")
+    at = lead(interviews, f"every day\n{MODERATE}", "yes", "yes")
     assert at.outcome(Item.SLEEP).score == 3
-    at = lead(tmp_path, MODERATE)
+    at = lead(interviews, MODERATE)
     assert [one.act for one in at.outcome(Item.SLEEP).said] == [Act.DANGER]
 
 
@@ -398,13 +407,13 @@ def test_a_line_beside_one_with_danger_is_an_answer_and_that_with_danger_is_none
     ],
 )
 def test_what_is_denied_or_past_and_over_holds_nothing(
-    said: str, protocol: str, tmp_path: Path
+    said: str, protocol: str, interviews: InterviewStore
 ) -> None:
     async def work(at: Desk) -> None:
         await at.begin(protocol, assessment=assessed(*OPEN) if protocol == "phq8" else None)
         await at.say(said)
 
-    with desk(tmp_path, ScriptedAgents()) as at:
+    with desk(interviews, ScriptedAgents()) as at:
         asyncio.run(work(at))
         assert at.snapshot.state is InterviewState.AWAITING
         assert at.snapshot.danger is None
@@ -417,21 +426,23 @@ def test_what_is_denied_or_past_and_over_holds_nothing(
         *("I eat like a horse, always have", "as much as other people"),
     ],
 )
-def test_a_comparison_alone_is_asked_about_by_its_name(said: str, tmp_path: Path) -> None:
-    at = lead(tmp_path, said, unknown=(Item.APPETITE,))
+def test_a_comparison_alone_is_asked_about_by_its_name(
+    said: str, interviews: InterviewStore
+) -> None:
+    at = lead(interviews, said, unknown=(Item.APPETITE,))
     assert (at.question.purpose, at.question.item) == (QuestionPurpose.ASK, Item.APPETITE)
     assert at.snapshot.notice == PHQ8.conversation.unclear[Unclear.COMPARISON]
     assert at.scores(Item.APPETITE) == [None]
 
 
 # The end.
-def test_who_stops_ends_it_and_what_is_open_stays_unknown(tmp_path: Path) -> None:
+def test_who_stops_ends_it_and_what_is_open_stays_unknown(interviews: InterviewStore) -> None:
     async def work(at: Desk) -> None:
         await at.begin(assessment=assessed(*OPEN))
         await at.choose("Several days")
         await at.stop()
 
-    with desk(tmp_path) as at:
+    with desk(interviews) as at:
         asyncio.run(work(at))
     reasons = [at.outcome(item).unknown_reason for item in OPEN]
     assert (at.snapshot.state, at.snapshot.end_reason) == (InterviewState.DONE, EndReason.STOPPED)
@@ -439,7 +450,9 @@ def test_who_stops_ends_it_and_what_is_open_stays_unknown(tmp_path: Path) -> Non
     assert at.outcome(Item.SLEEP).score == 1
 
 
-def test_the_introduction_is_said_once_and_the_closing_at_the_end(tmp_path: Path) -> None:
+def test_the_introduction_is_said_once_and_the_closing_at_the_end(
+    interviews: InterviewStore,
+) -> None:
     async def work(at: Desk) -> None:
         first = await at.begin(assessment=assessed(Item.SLEEP, Item.MOVING))
         assert first.notice.startswith(
@@ -451,7 +464,7 @@ def test_the_introduction_is_said_once_and_the_closing_at_the_end(tmp_path: Path
             assert (await at.answer(said)).notice == ""
         assert (await at.answer(RIGHT)).notice == PHQ8.texts.closing
 
-    with desk(tmp_path) as at:
+    with desk(interviews) as at:
         asyncio.run(work(at))
     speakers = [message.speaker for message in at.snapshot.messages]
     assert speakers.count(MessageSpeaker.PARTICIPANT) == 3

@@ -14,6 +14,7 @@ from ai_psychiatrist.domain.errors import RequestConflict
 from ai_psychiatrist.domain.failures import FailureCode
 from ai_psychiatrist.domain.interview import InterviewState, QuestionPurpose
 from ai_psychiatrist.interview.engine.steps import leave
+from ai_psychiatrist.interview.interview_store import InterviewStore
 from ai_psychiatrist.interview.machine import TABLE, Event
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "interview.md"
@@ -91,7 +92,7 @@ async def happen(at: Desk, event: Event) -> object:
 @pytest.mark.parametrize("event", [one for one in Event if one is not Event.REOPEN])
 @pytest.mark.parametrize("state", WAYS)
 def test_every_state_takes_the_events_of_the_table_and_refuses_the_others(
-    state: InterviewState, event: Event, tmp_path: Path
+    state: InterviewState, event: Event, interviews: InterviewStore
 ) -> None:
     agents = ScriptedAgents()
 
@@ -110,13 +111,13 @@ def test_every_state_takes_the_events_of_the_table_and_refuses_the_others(
         assert after.state in transition.leads_to
         assert (after == before) is (transition.step is leave)
 
-    with desk(tmp_path, agents) as at:
+    with desk(interviews, agents) as at:
         asyncio.run(work(at))
 
 
 @pytest.mark.parametrize("state", WAYS)
 def test_an_operator_reopens_what_is_held_and_nothing_else(
-    state: InterviewState, tmp_path: Path
+    state: InterviewState, interviews: InterviewStore
 ) -> None:
     agents = ScriptedAgents()
 
@@ -134,7 +135,7 @@ def test_an_operator_reopens_what_is_held_and_nothing_else(
         assert reopened.question.purpose is QuestionPurpose.ASK
         assert (reopened.end_reason, reopened.dangers) == (None, stored.dangers)
 
-    with desk(tmp_path, agents) as at:
+    with desk(interviews, agents) as at:
         asyncio.run(work(at))
 
 

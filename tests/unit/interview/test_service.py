@@ -26,6 +26,7 @@ from ai_psychiatrist.interview.service import InterviewLimits
 from ai_psychiatrist.interview.snapshot import InterviewSnapshot
 
 SECRET = "SECRET words of a person"
+JOIN_SECONDS = 3600.0
 
 
 @pytest.mark.parametrize("protocol", ["phq8", "incident"])
@@ -125,8 +126,15 @@ def test_of_two_answers_at_two_programs_one_is_taken(tmp_path: Path) -> None:
         asyncio.run(work(one, other))
 
 
+def hours_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the loop's clock jump: however slow the machine is, nothing was late before."""
+    loop = asyncio.get_running_loop()
+    clock = loop.time
+    monkeypatch.setattr(loop, "time", lambda: clock() + 2 * JOIN_SECONDS)
+
+
 def test_what_is_sent_in_pieces_is_one_answer_and_each_gets_the_same_response(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def work(at: Desk) -> None:
         await at.begin()
@@ -135,7 +143,8 @@ def test_what_is_sent_in_pieces_is_one_answer_and_each_gets_the_same_response(
         sent = []
         for piece in (*pieces, pieces[0]):
             sent.append(asyncio.create_task(at.service.answer(at.snapshot.id, piece)))
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.05)
+        hours_pass(monkeypatch)
         first, *others = await asyncio.gather(*sent)
         assert all(one == first for one in others)
         assert (first.turn, first.messages[-2].text) == (1, "\n".join(texts))
@@ -146,41 +155,51 @@ def test_what_is_sent_in_pieces_is_one_answer_and_each_gets_the_same_response(
             await at.service.answer(at.snapshot.id, late)
         assert await at.service.answer(at.snapshot.id, pieces[0]) == first
 
-    with desk(tmp_path, limits=InterviewLimits(join_seconds=0.2)) as at:
+    with desk(tmp_path, limits=InterviewLimits(join_seconds=JOIN_SECONDS)) as at:
         asyncio.run(work(at))
 
 
-def test_pieces_too_long_together_are_refused_for_all_and_nothing_is_kept(tmp_path: Path) -> None:
+def test_pieces_too_long_together_are_refused_for_all_and_nothing_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def work(at: Desk) -> None:
         before = await at.begin()
-        results = await asyncio.gather(
-            *(
+        sent = [
+            asyncio.create_task(
                 at.service.answer(at.snapshot.id, at.submission(text=text, is_appended=True))
-                for text in ("x" * 1_500, SECRET * 30)
-            ),
-            return_exceptions=True,
-        )
+            )
+            for text in ("x" * 1_500, SECRET * 30)
+        ]
+        await asyncio.sleep(0.1)
+        hours_pass(monkeypatch)
+        results = await asyncio.gather(*sent, return_exceptions=True)
         assert {type(one) for one in results} == {InputError}
         assert SECRET not in str(results)
         assert await at.read() == before
 
-    with desk(tmp_path, limits=InterviewLimits(join_seconds=0.05)) as at:
+    with desk(tmp_path, limits=InterviewLimits(join_seconds=JOIN_SECONDS)) as at:
         asyncio.run(work(at))
 
 
-def test_who_leaves_while_pieces_are_waited_for_has_said_nothing(tmp_path: Path) -> None:
+def test_who_leaves_while_pieces_are_waited_for_has_said_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def work(at: Desk) -> None:
         before = await at.begin()
         sent = at.submission(text="three days", is_appended=True)
         sending = asyncio.create_task(at.service.answer(at.snapshot.id, sent))
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0.05)
         sending.cancel()
         await asyncio.gather(sending, return_exceptions=True)
-        await asyncio.sleep(0.1)
+        hours_pass(monkeypatch)
+        await asyncio.sleep(0.05)
         assert await at.read() == before
-        assert (await at.service.answer(at.snapshot.id, sent)).turn == 1
+        again = asyncio.create_task(at.service.answer(at.snapshot.id, sent))
+        await asyncio.sleep(0.05)
+        hours_pass(monkeypatch)
+        assert (await again).turn == 1
 
-    with desk(tmp_path, limits=InterviewLimits(join_seconds=0.05)) as at:
+    with desk(tmp_path, limits=InterviewLimits(join_seconds=JOIN_SECONDS)) as at:
         asyncio.run(work(at))
 
 

@@ -333,7 +333,11 @@ def test_as_many_turns_as_allowed_are_read() -> None:
     assert len(parse_transcript("P: x\n" * MAX_TURNS).turns) == MAX_TURNS
 
 
-@pytest.mark.parametrize("text", ["P: x\n" * (MAX_TURNS + 1), "I\n" + "P: x\n" * MAX_TURNS])
+@pytest.mark.parametrize(
+    "text",
+    ["P: x\n" * (MAX_TURNS + 1), "I\n" + "P: x\n" * MAX_TURNS],
+    ids=["labelled", "before a label"],
+)
 def test_more_turns_are_refused_with_the_cure(text: str) -> None:
     with pytest.raises(TranscriptUnreadable, match=r"20,000 turns; join the lines"):
         parse_transcript(text)
