@@ -4,11 +4,11 @@ from ai_psychiatrist.validation.expressions import FieldRead, compile_expression
 
 
 def place(name: str, *keys: str | int) -> FieldRead:
-    return FieldRead(name=name, keys=keys, is_walked=0 in keys)
+    return FieldRead(name=name, keys=keys)
 
 
 def asked(name: str, *keys: str | int) -> FieldRead:
-    return FieldRead(name=name, keys=keys, is_guarded=True, is_walked=0 in keys)
+    return FieldRead(name=name, keys=keys, is_guarded=True)
 
 
 @pytest.mark.parametrize(

@@ -277,7 +277,7 @@ class _Compiler:
                 for part in (target.elts if isinstance(target, ast.Tuple) else [target])
             ]
             read = None if isinstance(target, ast.Tuple) else self._place_of(generator.iter)
-            each = None if read is None else replace(read, keys=(*read.keys, 0), is_walked=True)
+            each = None if read is None else replace(read, keys=(*read.keys, 0))
             names = [store.id.removeprefix("each_") for store in stores]
             self._bound = {**self._bound, **dict.fromkeys(names, each)}
             self._loops += 1

@@ -146,8 +146,6 @@ class FieldRead:
     """Constant subscripts; 0 stands for each element of a list that is walked."""
     is_guarded: bool = False
     """Whether the expression only asks if the place is there, or has a value to put for it."""
-    is_walked: bool = False
-    """Whether a key stands for each element of a list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
