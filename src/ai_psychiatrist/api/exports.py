@@ -124,8 +124,8 @@ class ExportInQuery(InQuery):
     )
     with_words: bool = Field(
         default=False,
-        description="Also words: those that carry scores, of items or of results as fhir, and the "
-        "notes of acknowledgements.",
+        description="Also words: those that carry scores, of items or of results as fhir, the "
+        "notes of acknowledgements, and the reasons of gold scores.",
     )
     questionnaire: bool = Field(
         default=False, description="In fhir also a QuestionnaireResponse of each assessment."
@@ -139,7 +139,8 @@ class ExportInQuery(InQuery):
         is_fhir = self.format is ExportedAs.FHIR
         has_notes = self.what in {ExportedThing.ITEMS, ExportedThing.ACKNOWLEDGEMENTS}
         has_no_bundle = has_notes or self.what is ExportedThing.INTERVIEWS
-        has_words = has_notes or (is_fhir and self.what is ExportedThing.RESULTS)
+        of_words = ExportedThing.RESULTS if is_fhir else ExportedThing.RATINGS
+        has_words = has_notes or self.what is of_words
         refusals = {
             "what": (
                 is_fhir and has_no_bundle,
@@ -147,7 +148,7 @@ class ExportInQuery(InQuery):
             ),
             "with_words": (
                 self.with_words and not has_words,
-                "words are those of items and notes: ask for items, acknowledgements, or fhir",
+                "ask for items, acknowledgements, ratings, or results as fhir: others have no words",
             ),
             "bom": (
                 self.bom and self.format is not ExportedAs.CSV,
@@ -382,7 +383,7 @@ class Export:
                 found.record_id, said, names, interview=interview, with_words=with_words
             )
         if found.record_id is not None and self.query.what is ExportedThing.RATINGS:
-            yield from rating_rows(found.record_id, found.ratings, names)
+            yield from rating_rows(found.record_id, found.ratings, names, with_words=with_words)
         if record is None:
             return
         if self.query.what is ExportedThing.ITEMS:

@@ -112,6 +112,7 @@ EXPORTS: Final = {
     "ratings.xlsx": "Ratings, Excel",
     "ratings.csv": "Ratings, CSV",
     "ratings.jsonl": "Ratings, JSONL",
+    "ratings.xlsx.with_words": "Ratings, with reasons of gold scores, Excel",
     "acknowledgements.xlsx": "Who read danger, Excel",
     "acknowledgements.csv": "Who read danger, CSV",
     "acknowledgements.xlsx.with_words": "Who read danger, with notes, Excel",

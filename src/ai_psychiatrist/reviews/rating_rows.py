@@ -35,8 +35,13 @@ ACKNOWLEDGEMENT_COLUMNS: Final = (
 _Cells = Mapping[str, Cell]
 
 
-def rating_rows(assessment_id: str, rows: Iterable[ReviewRow], names: PersonNames) -> Iterator[Row]:
-    """Yield the rows of one assessment in the order in which all was said."""
+def rating_rows(
+    assessment_id: str, rows: Iterable[ReviewRow], names: PersonNames, *, with_words: bool
+) -> Iterator[Row]:
+    """Yield the rows of one assessment in the order in which all was said.
+
+    `with_words`: whether the reasons of gold scores are among them, which may quote the interview.
+    """
     for row in rows:
         about: _Cells = {
             "assessment_id": assessment_id,
@@ -44,11 +49,11 @@ def rating_rows(assessment_id: str, rows: Iterable[ReviewRow], names: PersonName
             "rater": row.rater,
             "rater_name": names.known(row.rater),
         }
-        for cells in _said(row):
+        for cells in _said(row, with_words=with_words):
             yield as_row(RATING_COLUMNS, **about, at=row.at.isoformat(), **cells)
 
 
-def _said(row: ReviewRow) -> Iterator[_Cells]:
+def _said(row: ReviewRow, *, with_words: bool) -> Iterator[_Cells]:
     match row.said:
         case Committed(items=items, phase=phase, has_scores=has_scores):
             for rating in items:
@@ -56,7 +61,7 @@ def _said(row: ReviewRow) -> Iterator[_Cells]:
                     yield {"phase": phase, **cells}
         case Adjudicated(items=gold):
             for one in gold:
-                reason = one.reason or None
+                reason = (one.reason or None) if with_words else None
                 yield {"kind": "gold", "item": one.item, "reason": reason, **_scored(one.score)}
         case ChangedScore(item=item, score=score):
             yield {"kind": "score", "item": item, **_scored(score)}
