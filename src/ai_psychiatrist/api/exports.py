@@ -148,7 +148,7 @@ class ExportInQuery(InQuery):
             ),
             "with_words": (
                 self.with_words and not has_words,
-                "ask for items, acknowledgements, ratings, or results as fhir: others have no words",
+                "ask for items, acknowledgements, ratings, or results as fhir: others hold none",
             ),
             "bom": (
                 self.bom and self.format is not ExportedAs.CSV,
