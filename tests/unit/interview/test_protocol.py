@@ -20,7 +20,7 @@ from ai_psychiatrist.interview.protocol import (
 )
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "protocol"
-DIGESTS = {"phq8": "fd6f9d6fce8bd870", "incident": "4dbcb5694f2d29d5"}
+DIGESTS = {"phq8": "21deb75e918ad6c9", "incident": "4dbcb5694f2d29d5"}
 """Stored interviews go on with the protocol that they were begun with, known by its digest."""
 INCIDENT = {
     "title": "The cake",
