@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from ai_psychiatrist.api.authorization import PrincipalOf, requires
 from ai_psychiatrist.api.dependencies import RecordsOf
 from ai_psychiatrist.api.pages import message_page, redirect_to, render_page
-from ai_psychiatrist.api.rating_queue import RatingQueue, filtered_queue
+from ai_psychiatrist.api.rating_queue import LIST_FILTERS, RatingQueue, filtered_queue
 from ai_psychiatrist.api.record_models import ListInQuery
 from ai_psychiatrist.domain.access import Scope
 from ai_psychiatrist.domain.errors import RequestConflict
@@ -43,8 +43,6 @@ _PLOT_MARGIN: Final = 2.0
 _ALL_RATED: Final = "You have rated every assessment that there is."
 _QUEUE_RATED: Final = "You have rated every assessment that was chosen."
 _NO_SUCH_LIST: Final = "There is no such list: the address was changed, or is of an older version."
-_FILTERS: Final = frozenset({"danger", "unread", "state", "rated", "subject_id"})
-"""Of the list: those by which no score chooses what is rated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,9 +133,9 @@ async def next_page(request: Request, records: RecordsOf, principal: PrincipalOf
 
     With filters of the list in its place, the queue is what is left to rate of that list.
     """
-    queue, is_filtered = RatingQueue.of(request), not _FILTERS.isdisjoint(request.query_params)
-    if is_filtered:
-        given = {name: value for name, value in request.query_params.items() if name in _FILTERS}
+    queue, asked = RatingQueue.of(request), request.query_params
+    given = {name: value for name, value in asked.items() if name in LIST_FILTERS}
+    if given:
         try:
             wanted = ListInQuery.model_validate(given).wanted(principal)
         except ValidationError:
@@ -147,7 +145,7 @@ async def next_page(request: Request, records: RecordsOf, principal: PrincipalOf
         following = await records.ask(lambda store: queue.next_in(store, principal))
         if following is not None:
             return redirect_to(request, f"/assessments/{following}/rate{queue.query}")
-    if queue.ids or is_filtered:
+    if queue.ids or given:
         ways = {"Next of all assessments": "/next"}
         if Scope.READ in principal.scopes:
             ways = {"Back to the list": "/"} | ways

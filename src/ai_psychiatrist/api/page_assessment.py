@@ -1,6 +1,6 @@
 """The pages of one assessment: its progress, its result with ratings, and rating it blind."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from ai_psychiatrist.api.authorization import PrincipalOf, Required, requires
 from ai_psychiatrist.api.dependencies import RecordId, RecordsOf, ServicesOf, services_of
 from ai_psychiatrist.api.page_acknowledge import read_view
+from ai_psychiatrist.api.page_adjudicate import ratings_view
 from ai_psychiatrist.api.page_held_interview import danger_in_interview
 from ai_psychiatrist.api.page_interview import interview_view, item_protocols
 from ai_psychiatrist.api.pages import (
@@ -22,37 +23,20 @@ from ai_psychiatrist.api.records import RESULT_READERS, account_of, view_of
 from ai_psychiatrist.domain.access import Principal, Scope
 from ai_psychiatrist.domain.acknowledgement import Acknowledgement
 from ai_psychiatrist.domain.errors import NotFound, RequestConflict
-from ai_psychiatrist.domain.phq8 import Item
 from ai_psychiatrist.domain.record_state import RecordState
 from ai_psychiatrist.domain.review import (
-    ChangedScore,
-    Committed,
-    ItemRating,
     ReviewPhase,
     ReviewRow,
 )
 from ai_psychiatrist.domain.risk import RiskLevel
-from ai_psychiatrist.domain.transcript import Transcript
 from ai_psychiatrist.interview.interview_store import ReadInterview, read_all
 from ai_psychiatrist.results.page.views import (
-    TAGS,
-    CardView,
     DangerView,
-    RaterMark,
-    SheetView,
     danger_view,
-    slug_of,
 )
 from ai_psychiatrist.results.page.words import ITEM_QUESTIONS, STEPS, end_words, words
 from ai_psychiatrist.results.reading import result_of
-from ai_psychiatrist.reviews.adjudication import (
-    differing,
-    gold_of,
-    rows_to_adjudicate,
-    to_adjudicate,
-)
 from ai_psychiatrist.reviews.blindness import give_scores, is_asked_first, visible_rows
-from ai_psychiatrist.reviews.ratings import committed_of
 from ai_psychiatrist.store.events import BEGUN, StageEvent
 from ai_psychiatrist.store.interviews import ListedInterview
 from ai_psychiatrist.store.listing import Rated, RecordListRequest
@@ -65,7 +49,6 @@ from ai_psychiatrist.wiring import Services
 router = APIRouter(prefix="/assessments", include_in_schema=False)
 
 
-_SAVED = "Saved: every item has its gold score."
 _SENT = (
     "Signs of danger: {level}. Your key sends interviews and reads no results: tell somebody who "
     "has a key of scope read that it is there to be read."
@@ -95,8 +78,6 @@ class _Read:
     """How many assessments the caller can still rate."""
     following: str | None = None
     """What the caller rates next of the queue in the address."""
-    to_adjudicate: tuple[str, ...] = ()
-    """Other assessments on which raters differ, without gold scores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,25 +106,28 @@ async def assessment(
     def read(store: Store) -> _Read:
         phase = store.reviews.standing(assessment_id, principal.id)
         record = store.get(assessment_id)
+        acknowledged = store.acknowledgements.of(assessment_id)
         if record.summary.state is not RecordState.FINISHED:
             return _Read(
                 record=record,
                 phase=phase,
-                names=store.person_names(),
-                acknowledged=store.acknowledgements.of(assessment_id),
+                names=store.person_names({one.reader for one in acknowledged}),
+                acknowledged=acknowledged,
                 stages=store.jobs.events(assessment_id),
                 subject=store.subject_of(assessment_id) if _sees_words(principal) else None,
             )
         if _asks_first(principal, phase) and not wants_scores:
             return _without_scores(store, record, phase)
         give_scores(store, assessment_id, principal)
+        rows = visible_rows(store, assessment_id, principal.id)
+        people = {one.reader for one in acknowledged} | {row.rater for row in rows}
         return _Read(
             record=record,
             phase=phase,
-            names=store.person_names(),
-            rows=visible_rows(store, assessment_id, principal.id),
+            names=store.person_names(people),
+            rows=rows,
             of_person=len(store.lists.of_subject(record.summary.subject_id)),
-            acknowledged=store.acknowledgements.of(assessment_id),
+            acknowledged=acknowledged,
             interviews=read_all(store.interviews.about(assessment_id)),
             subject=store.subject_of(assessment_id) if _sees_words(principal) else None,
             following=queue.next_in(store, principal),
@@ -201,11 +185,12 @@ async def rate(
 
 def _without_scores(store: Store, record: Record, phase: ReviewPhase) -> _Read:
     record_id = record.summary.id
+    acknowledged = store.acknowledgements.of(record_id)
     return _Read(
         record=record,
         phase=phase,
-        names=store.person_names(),
-        acknowledged=store.acknowledgements.of(record_id),
+        names=store.person_names({one.reader for one in acknowledged}),
+        acknowledged=acknowledged,
         in_interviews=store.interviews.about(record_id),
         subject=store.subject_of(record_id),
     )
@@ -330,151 +315,3 @@ async def _sheet(request: Request, found: _Read, principal: Principal) -> Respon
         may_erase=Scope.ADMIN in principal.scopes,
         may_adjudicate=Scope.ADMIN in principal.scopes and record.summary.raters > 1,
     )
-
-
-@router.get("/{assessment_id}/adjudicate", dependencies=[requires(Scope.ADMIN)])
-async def adjudicate(
-    assessment_id: RecordId, request: Request, records: RecordsOf, principal: PrincipalOf
-) -> Response:
-    """Show what raters committed side by side, to decide gold scores where they differ."""
-
-    def read(store: Store) -> _Read:
-        rows = rows_to_adjudicate(store, assessment_id, principal)
-        phase = store.reviews.standing(assessment_id, principal.id)
-        subject = store.subject_of(assessment_id)
-        return _Read(
-            record=store.get(assessment_id),
-            phase=phase,
-            names=store.person_names(),
-            rows=rows,
-            subject=subject,
-            to_adjudicate=tuple(
-                one for one in to_adjudicate(store, principal) if one != assessment_id
-            ),
-        )
-
-    try:
-        found = await records.ask(read)
-    except NotFound:
-        return await no_assessment_page(request)
-    except RequestConflict as error:
-        if error.problem_code == "still_blind":
-            return redirect_to(request, f"/assessments/{assessment_id}/rate")
-        return await message_page(request, "Adjudicate", str(error), status=409)
-
-    def read_ratings() -> tuple[DangerView, tuple[RaterColumn, ...]]:
-        view, transcript = view_of(found.record), found.record.transcript
-        ratings = ratings_view(view, found.rows, principal, found.names, transcript)
-        marks = [card for one in ratings for cards in one.marks.values() for card in cards]
-        seconds = view.result.transcript.turn_seconds
-        danger = danger_view(view.result.risk, transcript, evidence=marks, seconds=seconds)
-        return danger, ratings
-
-    danger, ratings = await RESULT_READERS.run(read_ratings)
-    gold = gold_of(found.rows)
-    return await render_page(
-        request,
-        "adjudicate",
-        done=_SAVED if gold and "saved" in request.query_params else "",
-        id=assessment_id,
-        subject=found.subject,
-        created_at=found.record.summary.created_at,
-        danger=danger,
-        questions=ITEM_QUESTIONS,
-        ratings=ratings,
-        differing=differing(found.rows),
-        to_adjudicate=found.to_adjudicate,
-        gold={one.item: one for one in gold.items} if gold else {},
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemScore:
-    """What a rater says of an item."""
-
-    words: str
-    differs: bool
-    """From what the program says."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RaterColumn:
-    """The ratings of one rater, side by side with those of others."""
-
-    name: str
-    is_blind: bool
-    scores: Mapping[Item, ItemScore]
-    marks: Mapping[Item, Sequence[CardView]] = field(default_factory=dict)
-    """The words that the rater marked; empty where they are not asked for, and of gold scores."""
-
-
-def ratings_view(
-    view: SheetView,
-    rows: Sequence[ReviewRow],
-    principal: Principal,
-    names: PersonNames,
-    transcript: Transcript | None = None,
-) -> tuple[RaterColumn, ...]:
-    """Return the ratings that the caller may see, one's own first; with a transcript, marks too."""
-    program = {one.item: None if one.found is None else one.found.score for one in view.items}
-    changed = {
-        (row.rater, row.said.item): row.said.score
-        for row in rows
-        if isinstance(row.said, ChangedScore)
-    }
-
-    def score(rater: str, first: ItemRating) -> ItemScore:
-        words = _words(first.score)
-        if (rater, first.item) in changed:
-            words = f"{words}, now {_words(changed[rater, first.item])}"
-        return ItemScore(words=words, differs=first.score != program[first.item])
-
-    committed = {name: one for name, one in committed_of(rows).items() if one.has_scores}
-    columns = tuple(
-        RaterColumn(
-            name="You" if rater == principal.id else names.shown(rater),
-            is_blind=said.phase is ReviewPhase.BLIND,
-            scores={one.item: score(rater, one) for one in said.items},
-            marks={} if transcript is None else _marks(said, transcript, number),
-        )
-        for number, (rater, said) in enumerate(
-            sorted(committed.items(), key=lambda one: one[0] != principal.id), start=1
-        )
-    )
-    gold = gold_of(rows)
-    if gold is None:
-        return columns
-    decided = {one.item: ItemScore(words=_words(one.score), differs=False) for one in gold.items}
-    return (*columns, RaterColumn(name="Gold", is_blind=True, scores=decided))
-
-
-def _marks(said: Committed, transcript: Transcript, number: int) -> dict[Item, list[CardView]]:
-    """Return what a rater marked, for the column of this number, from 1."""
-    found: dict[Item, list[CardView]] = {}
-    for one in said.items:
-        slug = slug_of(one.item)
-        marks = (
-            RaterMark(
-                turn=turn.index,
-                start=span.start,
-                end=span.end,
-                text=transcript.text[span.start : span.end],
-            )
-            for span in one.evidence
-            for turn in transcript.turns
-            if turn.words_start <= span.start < turn.end
-        )
-        found[one.item] = [
-            CardView(
-                anchor=f"rater-{number}-{slug}-{place}",
-                slug=slug,
-                tag=f"{TAGS[one.item]}, {number}",
-                said=mark,
-            )
-            for place, mark in enumerate(marks, start=1)
-        ]
-    return found
-
-
-def _words(score: int | None) -> str:
-    return "cannot tell" if score is None else str(score)

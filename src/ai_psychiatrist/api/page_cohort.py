@@ -18,7 +18,7 @@ from ai_psychiatrist.api.dependencies import RecordsOf, ServicesOf
 from ai_psychiatrist.api.json_body import BoundedRequest, BoundedRoute
 from ai_psychiatrist.api.page_held_interview import InterviewsInDanger, interviews_in_danger
 from ai_psychiatrist.api.pages import read_form, redirect_to, render_page
-from ai_psychiatrist.api.rating_queue import RatingQueue
+from ai_psychiatrist.api.rating_queue import LIST_FILTERS, RatingQueue
 from ai_psychiatrist.api.record_models import ListInQuery
 from ai_psychiatrist.config import with_model
 from ai_psychiatrist.domain.access import Principal, Scope
@@ -172,11 +172,9 @@ class CohortFilter:
     @property
     def rating_query(self) -> str:
         """The query of `/next` for the list's cases; empty for a list that is not filtered so."""
-        filters = {_OF_SUBJECT, "danger", "unread", "state", "rated"}
-        is_by_scores = not self.values.keys().isdisjoint({"band", "unknown"})
-        kept = {name: value for name, value in self.values.items() if name in filters}
-        is_by_raters = _TO_SETTLE in self.values
-        return "" if is_by_scores or is_by_raters or not kept else f"?{urlencode(kept)}"
+        is_by_others = not self.values.keys().isdisjoint({"band", "unknown", _TO_SETTLE})
+        kept = {name: value for name, value in self.values.items() if name in LIST_FILTERS}
+        return "" if is_by_others or not kept else f"?{urlencode(kept)}"
 
     def link(self, **changed: str) -> str:
         """Return the query of another such list, from its first page on."""

@@ -112,7 +112,9 @@ async def danger_in_interview(interview: Interview, request: Request) -> Intervi
     principal = principal_of(request)
 
     def read(store: Store) -> tuple[tuple[Acknowledgement, ...], PersonNames]:
-        return store.interviews.acknowledged(interview.id), store.person_names()
+        rows = store.interviews.acknowledged(interview.id)
+        people = {one.reader for one in rows} | {one.author for one in interview.reopenings}
+        return rows, store.person_names(people)
 
     rows, names = await records_of(request).ask(read)
     found = {

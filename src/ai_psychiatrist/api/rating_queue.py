@@ -20,6 +20,8 @@ from ai_psychiatrist.store.store import Store
 
 MOST_IN_QUEUE: Final = 100
 """Assessments: an address of more would be too long for some proxies."""
+LIST_FILTERS: Final = frozenset({"danger", "unread", "state", "rated", "subject_id"})
+"""Filters of the list by which no score chooses what is rated, as its address names them."""
 _NAME: Final = "queue"
 _ID_BYTES: Final = 16
 _ANY_MANY: Final = 100_000

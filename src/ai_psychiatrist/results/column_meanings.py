@@ -119,8 +119,7 @@ COLUMN_MEANINGS: Final[Mapping[str, Mapping[str, str]]] = {
         "evidence": "Which quote of the program's for the item, counted from 0.",
         "verdict": "Verdict on that quote: accepted or rejected.",
         "reason": "Why: of a rejected quote wrong_item, negated, past, not_the_participant, irony "
-        "or other; of a gold score the adjudicator's words, in an export "
-        "with words.",
+        "or other; of a gold score the adjudicator's words, in an export with words.",
         "rater_name": "Name of the rater's key, or the name that the rater gave; empty where none "
         "is known.",
     },

@@ -1,7 +1,7 @@
 """What the people of a tenant are called who rate, adjudicate or confirm reading danger."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -60,11 +60,14 @@ class PersonNames:
         return self.on_pages.get(person, other)
 
 
-def person_names(database: TenantDatabase) -> PersonNames:
-    """Return the names as they are now.
+def person_names(database: TenantDatabase, people: Collection[str] | None) -> PersonNames:
+    """Return the names as they are now; `people`: those who are named, `None` for any.
 
     Who has none is `Rater 1`, `Rater 2` … in the order in which these first rated or confirmed.
     """
+    if people is not None and not people:
+        # All that anybody ever said is looked through for that order.
+        return PersonNames(of_keys={}, on_pages={})
     with database.reading():
         of_keys = {row.principal: row.name for row in database.all(KEY_NAMES)}
         people = [row.person for row in database.all(_PEOPLE)]

@@ -1,6 +1,6 @@
 """What one tenant stores, assessments and interviews: every change is one transaction."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -205,9 +205,12 @@ class Store:
         subject_id = self.summary(record_id).subject_id
         return self.keys.names([subject_id]).get(subject_id)
 
-    def person_names(self) -> PersonNames:
-        """Return what the people are called who rate, adjudicate and confirm."""
-        return person_names(self.database)
+    def person_names(self, people: Collection[str] | None = None) -> PersonNames:
+        """Return what the people are called who rate, adjudicate and confirm.
+
+        `people`: those who are named, `None` for any; where nobody is, nothing is read.
+        """
+        return person_names(self.database, people)
 
     def get(self, record_id: str) -> Record:
         """Return a record with its words."""

@@ -64,8 +64,8 @@ def back_up(database: Database, state_dir: Path, out: Path, *, keys_out: Path | 
     """Copy what is stored as it is at one moment, and the keys after it where a folder is named.
 
     In this order the copy of the keys opens all of the copy of the data. Returns how much it holds.
-    Raises `InputError` for
-    folders that cannot be written or have a copy, and for a store in PostgreSQL.
+    Raises `InputError` for folders that cannot be written or have a copy, and for a store in
+    PostgreSQL.
     """
     require(database.is_sqlite, _DUMP, field="DATABASE_URL")
     require(

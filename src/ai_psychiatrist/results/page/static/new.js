@@ -13,6 +13,7 @@ const TYPES = {
   md: "text/plain",
 };
 const ROLES = ["", "participant", "interviewer", "other"];
+// Answers that say nothing of the one file that was sent.
 const OF_ALL = [0, 401, 403, 408, 429];
 
 const $ = (id) => document.getElementById(id);
